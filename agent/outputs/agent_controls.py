@@ -57,7 +57,7 @@ class AgentOutputs:
         Raises:
             PersonaError: there is no model, no such input or version, or the disk refuses.
         """
-        evaluation = await asyncio.to_thread(self._prepare, ids, samples, version)
+        evaluation = await self._prepared(ids, samples, version)
         report = await self._evaluate(evaluation)
         counts = {
             "passed": report.count("pass"),
@@ -95,7 +95,7 @@ class AgentOutputs:
 
         sides = []
         for version in (a, b):
-            evaluation = await asyncio.to_thread(self._prepare, (), None, version)
+            evaluation = await self._prepared((), None, version)
             reports = (await self._evaluate(evaluation)).inputs
             name = f"version {evaluation.variant.version}"
             sides.append(Side(name, evaluation.variant, reports, evaluation.stored, evaluation.judge_model))
@@ -128,6 +128,12 @@ class AgentOutputs:
         """Close the connections of the models that were used, where nobody else uses them."""
         if self._used is not None:
             await self._used.close()
+
+    async def _prepared(
+        self, ids: Sequence[str], samples: int | None, version: int | str | None
+    ) -> Evaluation:
+        await self._evaluator.pick_up(self._persona_id)
+        return await asyncio.to_thread(self._prepare, ids, samples, version)
 
     def _prepare(self, ids: Sequence[str], samples: int | None, version: int | str | None) -> Evaluation:
         from agent.outputs.variant import chosen_inputs, read_runnable

@@ -79,19 +79,24 @@ def bless(home: Home, variant: Variant, report: PersonaReport) -> Path:
     return path
 
 
+def blessed_hashes(home: Home, persona_id: str) -> tuple[object, object]:
+    """Return the hashes of prompt and settings that a baseline was blessed with; empty ones where it has none."""
+    try:
+        then = _read(home, persona_id) or {}
+    except InvalidValue:
+        then = {}
+    return then.get("prompt_hash"), then.get("settings_hash")
+
+
 def since_baseline(home: Home, report: PersonaReport) -> Since | None:
     """Return what broke and was fixed since the baseline, None where there is none.
 
     Raises:
         InvalidValue: the baseline cannot be read.
     """
-    path = baseline_path(home, report.id)
-    try:
-        then = tomllib.loads(read_regular(path, root=home.root).decode())
-    except FileNotFoundError:
+    then = _read(home, report.id)
+    if then is None:
         return None
-    except (ValueError, RecursionError, StorageError) as error:
-        raise InvalidValue(f"The baseline {path} cannot be read ({error}); bless a new one.") from None
     listed = then.get("inputs")
     inputs = listed if isinstance(listed, list) else []
     was: Mapping[Any, Any] = {one["id"]: one.get("verdict") for one in inputs
@@ -99,6 +104,16 @@ def since_baseline(home: Home, report: PersonaReport) -> Since | None:
     broke = tuple(one.id for one in report.inputs if was.get(one.id) == "pass" and one.verdict == "fail")
     fixed = tuple(one.id for one in report.inputs if was.get(one.id) == "fail" and one.verdict == "pass")
     return Since(broke, fixed)
+
+
+def _read(home: Home, persona_id: str) -> dict[str, Any] | None:
+    path = baseline_path(home, persona_id)
+    try:
+        return tomllib.loads(read_regular(path, root=home.root).decode())
+    except FileNotFoundError:
+        return None
+    except (ValueError, RecursionError, StorageError) as error:
+        raise InvalidValue(f"The baseline {path} cannot be read ({error}); bless a new one.") from None
 
 
 def _writable(text: str) -> str:

@@ -36,6 +36,10 @@ class Estimate:
             self.requests + other.requests, self.dollars + other.dollars, self.unpriced + other.unpriced
         )
 
+    def times(self, share: float) -> Estimate:
+        """Return it at a share of the price."""
+        return Estimate(self.requests, self.dollars * share, self.unpriced)
+
     def must_ask(self, confirm_dollars: float, confirm_requests: int) -> bool:
         """Return whether the person is asked first: above a cost, or above a number where the cost is unknown."""
         return self.dollars > confirm_dollars or self.unpriced > confirm_requests

@@ -77,9 +77,9 @@ class Evaluation:
             only_missing=self._only_missing,
         )
 
-    def estimate(self, endpoint: str) -> Estimate:
-        """Return what running what is missing and judging it will take."""
-        total = estimate(self.plan.trials, self.stored, endpoint)
+    def estimate(self, endpoint: str, share: float = 1.0) -> Estimate:
+        """Return what running what is missing, at this share of the price, and judging it will take."""
+        total = estimate(self.plan.trials, self.stored, endpoint).times(share)
         if self.judge_model is not None:
             rubrics = [
                 len(str(one.value)) + 2_000

@@ -4,17 +4,27 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any
 
 from agent.core.model import Model
+from agent.models.anthropic.batches import BatchStatus
+from agent.outputs.baseline import blessed_hashes
+from agent.outputs.batches import Batches
 from agent.outputs.evaluation import Evaluation
+from agent.outputs.output_log import OutputLog
 from agent.outputs.pace import Pace
 from agent.outputs.report import PersonaReport, judge_name
 from agent.outputs.runner import OutputRun, RunEnd, RunEvent, RunStart
 from agent.outputs.variant import Macros, Variant, variant_now, variant_of
+from personas.errors import PersonaError
 from personas.persona import Persona, TestInput
 from personas.store import Store
+from personas.test_inputs import MOST_SAMPLES
+
+THINNED_FROM = 1_000_000
+"""Bytes of a log of outputs from which on old ones are dropped."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,6 +37,7 @@ class OutputOptions:
         retries: further attempts of one request.
         judge_model: who judges rubrics; empty: the model that is tried.
         agent_dollars: what the agent's runs may cost together, where prices are known; None: no budget.
+        outputs_kept: how many outputs of an input stay; 0: all.
         runs_unasked: inputs the agent may run outside of a task without being asked.
     """
 
@@ -36,6 +47,7 @@ class OutputOptions:
     judge_model: str = ""
     runs_unasked: int = 3
     agent_dollars: float | None = None
+    outputs_kept: int = 0
 
 
 class Evaluator:
@@ -138,6 +150,49 @@ class Evaluator:
             **options,
         )
 
+    def batches(
+        self, persona_id: str, on_status: Callable[[BatchStatus], None] = lambda _status: None
+    ) -> Batches:
+        """Return the batches of a persona."""
+        return Batches(OutputLog(self.store.home, persona_id), self.model, on_status=on_status)  # type: ignore[arg-type]  # a model that is connected has them
+
+    async def pick_up(
+        self, persona_id: str, tell: Callable[[PersonaError], object] = lambda _error: None
+    ) -> None:
+        """Store what open batches of a persona have brought; `tell` hears what keeps it from that."""
+        if self.is_connected:
+            try:
+                await self.batches(persona_id).pick_up()
+            except PersonaError as error:
+                tell(error)
+
+    def thin(self, persona_id: str) -> None:
+        """Drop old outputs of a persona where there are many; where the disk refuses, they stay.
+
+        The newest of its prompt as it is stay, and the baseline's.
+        """
+        log = OutputLog(self.store.home, persona_id)
+        if self.options.outputs_kept and (stamp := log.stamp) and stamp[1] >= THINNED_FROM:
+            with suppress(PersonaError):
+                self._thin(log, persona_id)
+
+    def _thin(self, log: OutputLog, persona_id: str) -> None:
+        persona, stored = self.store.get(persona_id), log.read()
+        variant, blessed = self.variant(persona), blessed_hashes(self.store.home, persona_id)
+        needed = {
+            one.id
+            for test_input in persona.test_inputs
+            for one in stored.fresh(variant, test_input, MOST_SAMPLES).values()
+        } | {
+            one.id
+            for one in {
+                (one.input_id, one.sample): one
+                for one in stored.outputs
+                if (one.prompt_hash, one.settings_hash) == blessed and one.error is None
+            }.values()
+        }
+        log.thin(self.options.outputs_kept, needed)
+
     async def run(
         self,
         evaluation: Evaluation,
@@ -170,8 +225,35 @@ class Evaluator:
                 self._on_event(RunEnd(trials))
             if run.is_stopped:
                 raise asyncio.CancelledError
+        return await self.judge(evaluation, pace)
+
+    async def run_batches(
+        self, evaluations: Sequence[Evaluation], pace: Pace, on_status: Callable[[BatchStatus], None]
+    ) -> None:
+        """Run what is missing of all in batches, which begin together; cancelled, the batches go on.
+
+        Raises:
+            PersonaError: a provider does not take a batch, or the disk refused.
+        """
+        batches = [self.batches(one.variant.persona_id, on_status) for one in evaluations]
+        for one, its in zip(evaluations, batches, strict=True):
+            if one.plan.trials:
+                await its.submit(one.plan.trials)
+        for one, its in zip(evaluations, batches, strict=True):
+            one.made += await its.follow(lambda output: pace.count(output.usage, output.cost))
+            await asyncio.to_thread(one.reload)
+            await self.judge(one, pace)
+
+    async def judge(self, evaluation: Evaluation, pace: Pace) -> PersonaReport:
+        """Have what is there judged, and return the verdicts; old outputs go where there are many.
+
+        Raises:
+            PersonaError: the disk refused.
+        """
         await evaluation.judge(self.model, pace, self.options.jobs)
-        return await asyncio.to_thread(evaluation.report)
+        report = await asyncio.to_thread(evaluation.report)
+        await asyncio.to_thread(self.thin, report.id)
+        return report
 
     async def close(self) -> None:
         """Close the connections of the models that were used."""

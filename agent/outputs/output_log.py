@@ -6,25 +6,31 @@ A record is an output or a judge's verdict on one. Texts of prompts and inputs a
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping
+from collections import Counter
+from collections.abc import Collection, Iterable, Mapping
+from contextlib import AbstractContextManager
 from dataclasses import asdict, dataclass, field
 from itertools import islice
 from typing import Any
 
 from agent.core.model import Usage
-from agent.core.turns import new_id, utc_now
+from agent.core.turns import JOB, new_id, utc_now
+from agent.models.anthropic.batches import is_batch_id
 from agent.outputs.expectations import Facts, Outcome, Verdict, verdict_of
 from agent.outputs.variant import Variant, digest, input_hash
 from personas.errors import OutsideHome
 from personas.files.file_stamp import Stamp, stamp_of
 from personas.files.home import Home
-from personas.files.journal import Journal
+from personas.files.journal import Journal, encode_record
+from personas.files.lock import hold
 from personas.files.slug import is_id
-from personas.files.text_file import storage_error
+from personas.files.text_file import replace_file, storage_error
 from personas.persona import TestInput
 from personas.test_inputs import Expectation
 
 OUTPUT, VERDICT, KEPT = "output", "verdict", "keep"
+BATCH, BATCH_END = "batch", "batch_end"
+_LONGEST_WAIT = 10.0  # seconds for another program that writes
 RECORDING, PASTED = "recording", "pasted"
 
 
@@ -102,6 +108,22 @@ def outdated(output: Output, variant: Variant, test_input: TestInput | None) -> 
     return [reason for reason, differs in reasons.items() if differs]
 
 
+@dataclass(frozen=True, slots=True)
+class Batch:
+    """A batch at the provider whose results are not stored yet.
+
+    Attributes:
+        id: what the provider calls it.
+        endpoint, model: who is asked for it.
+        outputs: what will come of it, as yet without answers; their ids name the requests.
+    """
+
+    id: str
+    endpoint: str
+    model: str
+    outputs: tuple[Output, ...]
+
+
 @dataclass(slots=True)
 class Stored:
     """What a log has.
@@ -110,11 +132,13 @@ class Stored:
         outputs: oldest first, each id once.
         verdicts: of judges, by output, rubric and judge's model.
         kept: ids of the outputs that the person keeps.
+        batches: those that are open, by id.
     """
 
     outputs: list[Output] = field(default_factory=list, init=False)
     verdicts: dict[tuple[str, str, str], Verdict] = field(default_factory=dict, init=False)
     kept: set[str] = field(default_factory=set, init=False)
+    batches: dict[str, Batch] = field(default_factory=dict, init=False)
     _ids: set[str] = field(default_factory=set, init=False, repr=False)
     _of_input: dict[str, list[Output]] = field(default_factory=dict, init=False, repr=False)
 
@@ -140,6 +164,10 @@ class Stored:
                     self.verdicts[verdict[0]] = verdict[1]
                 case "keep" if isinstance(output_id := record.get("output_id"), str):
                     (self.kept.discard if record.get("kept") is False else self.kept.add)(output_id)
+                case "batch" if (batch := _read_batch(record)) is not None:
+                    self.batches[batch.id] = batch
+                case "batch_end":
+                    self.batches.pop(str(record.get("batch_id")), None)
 
     def of_input(self, input_id: str) -> list[Output]:
         """Return the outputs of a test input, oldest first, also those that failed."""
@@ -156,6 +184,15 @@ class Stored:
     def newest(self, test_input: TestInput, samples: int) -> dict[int, Output]:
         """Return the newest answer for each sample, outdated or not."""
         return {output.sample: output for output in self._of(test_input, samples)}
+
+    def in_batches(self, variant: Variant, test_input: TestInput) -> set[int]:
+        """Return the samples that an open batch will answer as the variant would today."""
+        return {
+            one.sample
+            for batch in self.batches.values()
+            for one in batch.outputs
+            if one.input_id == test_input.id and not outdated(one, variant, test_input)
+        }
 
     def _of(self, test_input: TestInput, samples: int) -> Iterable[Output]:
         return [one for one in self.of_input(test_input.id) if one.sample <= samples and one.error is None]
@@ -177,6 +214,8 @@ class OutputLog:
         if not is_id(persona_id):
             raise OutsideHome(f"{persona_id!r} cannot be a persona's id: an id is a plain file name.")
         name = f".{apart}-{persona_id}" if apart else persona_id  # no persona's id begins with a dot
+        self._home = home
+        self._name = name
         self._journal = Journal(home.inside(home.outputs) / f"{name}.jsonl")
 
     def append(self, output: Output) -> None:
@@ -185,7 +224,7 @@ class OutputLog:
         Raises:
             StorageError: the disk refused.
         """
-        self._journal.append(output.to_record(), sync=True)
+        self._add(output.to_record())
 
     def append_verdict(self, output_id: str, rubric: Expectation, judge: str, verdict: Verdict) -> None:
         """Store a judge's verdict.
@@ -202,7 +241,7 @@ class OutputLog:
             "reason": verdict.reason,
             "at": utc_now(),
         }
-        self._journal.append(record, sync=True)
+        self._add(record)
 
     def keep(self, output_id: str, *, kept: bool = True) -> None:
         """Store that the person keeps an output, or does not any more.
@@ -210,11 +249,75 @@ class OutputLog:
         Raises:
             StorageError: the disk refused.
         """
-        self._journal.append({"type": KEPT, "output_id": output_id, "kept": kept, "at": utc_now()}, sync=True)
+        self._add({"type": KEPT, "output_id": output_id, "kept": kept, "at": utc_now()})
+
+    def append_batch(self, batch: Batch) -> None:
+        """Store an open batch.
+
+        Raises:
+            StorageError: the disk refused.
+        """
+        outputs = [output.to_record() for output in batch.outputs]
+        record = {"type": BATCH, "batch_id": batch.id, "endpoint": batch.endpoint, "model": batch.model}
+        self._add({**record, "outputs": outputs})
+
+    def end_batch(self, batch_id: str, outputs: Iterable[Output]) -> bool:
+        """Store what came of a batch, each output once; return False where somebody else has done so.
+
+        Raises:
+            StorageError: the disk refused.
+        """
+        with self._lock():
+            stored = self.read()
+            if batch_id not in stored.batches:
+                return False
+            for output in outputs:
+                if not stored.has(output.id):  # as by a program that was killed
+                    self._journal.append(output.to_record())
+            self._journal.append({"type": BATCH_END, "batch_id": batch_id})
+        self._journal.sync()
+        return True
+
+    def thin(self, most: int, needed: Collection[str] = ()) -> None:
+        """Drop old outputs, where an input has more than `most` and so a quarter of all would go.
+
+        Args:
+            most: how many of the newest outputs of an input stay.
+            needed: ids of outputs that stay besides those that the person keeps.
+
+        Raises:
+            StorageError: the disk refused; then everything is as it was.
+        """
+        with self._lock():
+            stored = self.read()
+            stay, runs, seen = stored.kept.union(needed), set(), Counter[str]()
+            dropped = set()
+            for output in reversed(stored.outputs):
+                seen[output.input_id] += 1
+                if seen[output.input_id] > most and output.id not in stay:
+                    dropped.add(output.id)
+                else:
+                    runs.add(output.run_id)
+            if 4 * len(dropped) < len(stored.outputs) or not dropped:
+                return
+
+            def stays(record: Mapping[str, Any]) -> bool:
+                match record.get("type"):
+                    case "output":
+                        return record.get("id") not in dropped
+                    case "verdict" | "keep":
+                        return record.get("output_id") not in dropped
+                    case "batch" | "batch_end":
+                        return record.get("batch_id") in stored.batches
+                return record.get("type") != JOB or record.get("id") in runs
+
+            lines = [encode_record(one) for one in self._journal.read().records if stays(one)]
+            replace_file(self._journal.path, b"".join(lines), root=self._home.root)
 
     def note_job(self, record: dict[str, Any]) -> None:
         """Append a record about a run, see `agent.jobs.job_log`."""
-        self._journal.append(record)
+        with self._lock():
+            self._journal.append(record)
 
     def make_lasting(self) -> None:
         """Wait until everything written is on the disk."""
@@ -259,6 +362,17 @@ class OutputLog:
     def close(self) -> None:
         """Close the file."""
         self._journal.close()
+
+    def _lock(self) -> AbstractContextManager[None]:
+        """Keep others from writing meanwhile. What is appended is not seen by who writes the file anew at that moment."""
+        path = self._journal.path.with_name(f"{self._name}.lock")
+        return hold(path, wait=_LONGEST_WAIT, what=f"The log of outputs {self._name}")
+
+    def _add(self, record: dict[str, Any]) -> None:
+        """Append a record; it is on the disk when this returns. The disk is not waited for under the lock."""
+        with self._lock():
+            self._journal.append(record)
+        self._journal.sync()
 
 
 def rubric_hash(rubric: Expectation) -> str:
@@ -324,6 +438,17 @@ def _read_verdict(record: Mapping[str, Any]) -> tuple[tuple[str, str, str], Verd
     if not all(isinstance(part, str) for part in (*key, reason)) or verdict not in ("pass", "fail", "error"):
         return None
     return key, Verdict("llm-rubric", None, verdict, str(reason))  # type: ignore[return-value]
+
+
+def _read_batch(record: Mapping[str, Any]) -> Batch | None:
+    batch_id, endpoint, model = (record.get(name) for name in ("batch_id", "endpoint", "model"))
+    listed = record.get("outputs")
+    outputs = (
+        [read_output(one) for one in listed if isinstance(one, dict)] if isinstance(listed, list) else []
+    )
+    if not is_batch_id(batch_id) or not isinstance(endpoint, str) or not isinstance(model, str):
+        return None
+    return Batch(str(batch_id), endpoint, model, tuple(one for one in outputs if one is not None))
 
 
 def _is_amount(value: Any) -> bool:

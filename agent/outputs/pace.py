@@ -95,8 +95,11 @@ class Pace:
             await self._wait(verdict.delay, until_changed=False)
 
     def _count(self, model: Model, usage: Usage) -> None:
+        self.count(usage, cost(model.name, usage, model.endpoint) if usage.tokens else 0.0)
+
+    def count(self, usage: Usage, dollars: float | None) -> None:
+        """Add what a request took, at a cost that may be unknown."""
         self.usage += usage
-        dollars = cost(model.name, usage, model.endpoint) if usage.tokens else 0.0
         self.cost = None if self.cost is None or dollars is None else self.cost + dollars
 
     @asynccontextmanager

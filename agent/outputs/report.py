@@ -20,6 +20,7 @@ from personas.test_inputs import Expectation
 
 InputVerdict = Literal["pass", "fail", "error", "none"]
 NO_OUTPUT = "there is no output of it yet"
+IN_BATCH = "its output is in a batch that is not done yet"
 
 
 @dataclass(frozen=True, slots=True)
@@ -207,7 +208,8 @@ def report_input(
     reason = fault_of_input(test_input)
     errors = [one.error for one in outputs.values() if one.error is not None]
     if not reason and (errors or len(outputs) < wanted):
-        reason = errors[0] if errors else NO_OUTPUT
+        in_batch = stored.in_batches(variant, test_input)
+        reason = errors[0] if errors else IN_BATCH if in_batch else NO_OUTPUT
     by_sample = {
         sample: verdicts_of(stored, outputs[sample], test_input, judge_model) for sample in sorted(outputs)
     }

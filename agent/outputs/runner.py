@@ -88,11 +88,13 @@ class Plan:
         trials: to be run.
         reused: fresh outputs that need no run.
         faults: why an input cannot be run, by its id.
+        in_batches: how many outputs an open batch will bring.
     """
 
     trials: tuple[Trial, ...]
     reused: tuple[Output, ...]
     faults: Mapping[str, str]
+    in_batches: int = 0
 
 
 def plan(
@@ -107,6 +109,7 @@ def plan(
     trials: list[Trial] = []
     reused: list[Output] = []
     faults: dict[str, str] = {}
+    in_batches = 0
     for test_input in inputs:
         if fault := fault_of_input(test_input):
             faults[test_input.id] = fault
@@ -114,8 +117,11 @@ def plan(
         wanted = samples_of(test_input, samples)
         fresh = stored.fresh(variant, test_input, wanted) if only_missing else {}
         reused += fresh.values()
-        trials += [Trial(variant, test_input, n) for n in range(1, wanted + 1) if n not in fresh]
-    return Plan(tuple(trials), tuple(reused), faults)
+        missing = [n for n in range(1, wanted + 1) if n not in fresh]
+        awaited = stored.in_batches(variant, test_input) if only_missing else set()
+        in_batches += len(awaited.intersection(missing))
+        trials += [Trial(variant, test_input, n) for n in missing if n not in awaited]
+    return Plan(tuple(trials), tuple(reused), faults, in_batches)
 
 
 class OutputRun:

@@ -17,6 +17,7 @@ from xml.etree import ElementTree
 
 import pytest
 
+from agent.outputs import batches
 from personas.changes import SetPrompt
 from personas.versions.authorship import USER, Author
 from tests.support.messages_answers import Refusal, Reply, say
@@ -269,6 +270,58 @@ def test_an_expensive_run_needs_a_word(place: Workplace, server: MessagesServer)
     priced = json.loads(official.run_here("run", "kind", "--dry-run", "--json").stdout)
     assert 0 < priced["dollars"] < 0.05 and priced["unpriced"] == 0
     assert official.run_here("run", "kind").returncode == 4, "nothing is sent"
+
+
+def test_a_run_in_a_batch_is_left_and_picked_up_by_any_later_command(
+    place: Workplace, server: MessagesServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(batches, "FIRST_WAIT", 0.01)
+    server.batches_end = False
+    process = subprocess.Popen(
+        [sys.executable, "-m", "tui", "run", "kind", "--batch", "--json"],
+        env=place.environment(), stdout=subprocess.PIPE, cwd=place.home.parent,
+    )  # fmt: skip
+    assert process.stdout is not None
+    told = json.loads(process.stdout.readline())
+    assert told == {"type": "batch", "batch_id": "msgbatch_001", "done": 0, "total": 2}
+    process.send_signal(signal.SIGINT)
+    end = json.loads(process.communicate(timeout=20)[0].splitlines()[-1])
+    assert (process.returncode, end["type"], end["stop_reason"]) == (130, "done", "cancelled")
+    end = lines(place.run_here("run", "kind", "--missing", "--json"))[-1]
+    assert (end["ran"], end["in_batches"]) == (0, 2)
+    code, report = run_test(place)
+    assert code == 4 and "in a batch" in report["personas"][0]["inputs"][0]["reason"]
+    assert b"2 more in a batch" in place.run_here("outputs", "kind").stdout
+    server.batches_end = True
+    assert len(json.loads(place.run_here("outputs", "kind", "--json").stdout)) == 2
+    assert run_test(place)[0] == 0 and len(server.batches) == 1
+    assert len([one for one in server.bodies if "tools" not in one]) == 1, "the probe alone was streamed"
+
+
+def test_a_test_in_a_batch_runs_what_is_missing_and_tells_errors(
+    place: Workplace, server: MessagesServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(batches, "FIRST_WAIT", 0.01)
+    path = place.store.home.personas / "kind.toml"
+    path.with_name("second.toml").write_text(FILE)
+    done = place.run_here("test", "kind", "second", "--batch")
+    assert done.returncode == 0 and len(server.batches) == 2
+    assert b"batch msgbatch_002: 2 of 2 done" in done.stderr
+    server._brain = lambda body: brain(body) if "stream" in body else Refusal(400, message="no")
+    path.write_text(FILE.replace("Be kind.", "Be very kind."))
+    code, report = run_test(place, "--batch")
+    assert code == 4 and report["errors"] == 2 and len(server.batches) == 3, (
+        "an error is not run again at once"
+    )
+    server._brain = brain
+    end = lines(place.run_here("run", "kind", "--missing", "--batch", "--json"))[-1]
+    assert (end["ran"], end["failed"], end["reused"]) == (2, 0, 0) and end["usage"]["output_tokens"] == 34
+    assert run_test(place)[0] == 0
+    priced = [
+        json.loads(Workplace(place.home, Backend("official", {"ANTHROPIC_API_KEY": "x"})).run_here(
+            "run", "kind", "--dry-run", "--json", *more).stdout)["dollars"] for more in ((), ("--batch",))
+    ]  # fmt: skip
+    assert priced[1] == pytest.approx(priced[0] / 2)
 
 
 def test_reports_for_build_servers_and_people(place: Workplace, tmp_path: Path) -> None:

@@ -76,6 +76,7 @@ def compare(
         raise click.UsageError("compare two versions, two models, or two personas")
     with told_errors():
         runs = OutputRuns(invocation, models[0] if len(models) == 1 else None, jobs)
+        runs.pick_up(persona_id, *([other_id] if other_id else []))
         sides, persona = _sides(
             runs, persona_id, a, b, models, other_id, fixed=runs.is_connected and not dry_run
         )

@@ -16,6 +16,7 @@ from tui.app.signals import heeded
 from tui.cli.printing import print_text
 
 if TYPE_CHECKING:
+    from agent.models.anthropic.batches import BatchStatus
     from agent.outputs.cost import Estimate
     from agent.outputs.evaluator import Evaluator
     from agent.outputs.runner import OutputRun
@@ -36,6 +37,9 @@ samples_option = click.option(
     "--samples", type=click.IntRange(1, 1000), help="Outputs of each input; beats the file."
 )
 yes_option = click.option("--yes", "agreed", is_flag=True, help="Do not ask before an expensive run.")
+batch_option = click.option(
+    "--batch", is_flag=True, help="Use the provider's Message Batches: half the price, done within a day."
+)
 dry_option = click.option("--dry-run", is_flag=True, help="Print the requests and their price; send nothing.")
 
 
@@ -118,6 +122,24 @@ class OutputRuns:
             raise NotRun("nothing was run")
         raise NotRun(f"this takes {estimate.sentence()}; --yes runs it without asking")
 
+    def pick_up(self, *persona_ids: str) -> None:
+        """Store what open batches of these personas have brought; what keeps it from that is told."""
+
+        async def work(those: list[str]) -> int:
+            for one in those:
+                await self.evaluator.pick_up(one, complain_of)
+            return 0
+
+        if not self.is_connected or not (those := [one for one in persona_ids if self._has_batch(one)]):
+            return
+        if code := self.until_done(work(those)):
+            raise click.exceptions.Exit(code)
+
+    def _has_batch(self, persona_id: str) -> bool:
+        from agent.outputs.output_log import OutputLog
+
+        return bool(OutputLog(self.store.home, persona_id).read().batches)
+
     def attend(self, run: OutputRun | None) -> None:
         """Have a signal end this run, None: the whole command."""
         self._stop = None if run is None else run.stop
@@ -170,6 +192,14 @@ def until_judged(runs: OutputRuns, work: Coroutine[Any, Any, int]) -> int:
         return runs.until_done(work)
     except PersonaError as error:
         return complain_of(error)
+
+
+def say_batch(status: BatchStatus) -> None:
+    """Tell on stderr how far a batch is."""
+    from tui.cli.stderr import print_note
+
+    over = "" if status.has_ended else "; Ctrl+C leaves it, and later commands pick up its results"
+    print_note(f"batch {status.id}: {status.done} of {status.total} done{over}")
 
 
 def say_estimate(estimate: Estimate, as_json: bool) -> None:

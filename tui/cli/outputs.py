@@ -33,6 +33,7 @@ def outputs(invocation: Invocation, persona_id: str, input_id: str | None, as_js
     with told_errors():
         runs = OutputRuns(invocation)
         persona = read_runnable(runs.store, persona_id)
+        runs.pick_up(persona_id)
         stored = OutputLog(runs.store.home, persona_id).read()
         if input_id is not None and all(one.input_id != input_id for one in stored.outputs):
             chosen_inputs(persona, [input_id])
@@ -68,7 +69,9 @@ def outputs(invocation: Invocation, persona_id: str, input_id: str | None, as_js
         )
     for line in columns(rows):
         print_text(line)
-    if not rows:
+    if waiting := sum(len(one.outputs) for one in stored.batches.values()):
+        print_text(f"{waiting} more in a batch that is not done yet")
+    elif not rows:
         print_text("No outputs yet. Make some with: persona run " + persona_id)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import sys
 import time
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -16,9 +17,11 @@ from tui.cli.output_runs import (
     NO_MODEL,
     NotRun,
     OutputRuns,
+    batch_option,
     dry_option,
     jobs_option,
     samples_option,
+    say_batch,
     say_estimate,
     told_errors,
     yes_option,
@@ -26,6 +29,7 @@ from tui.cli.output_runs import (
 from tui.cli.printing import print_json, print_text
 
 if TYPE_CHECKING:
+    from agent.models.anthropic.batches import BatchStatus
     from agent.outputs.output_log import Output
     from agent.outputs.pace import Pace
     from agent.outputs.runner import OutputEvent, Plan
@@ -43,6 +47,7 @@ if TYPE_CHECKING:
 )
 @click.option("--model", "model", metavar="MODEL", help="The model to run on.")
 @click.option("--missing", is_flag=True, help="Only what has no fresh output.")
+@batch_option
 @yes_option
 @dry_option
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object a line.")
@@ -56,6 +61,7 @@ def run(
     version: str | None,
     model: str | None,
     missing: bool,
+    batch: bool,
     agreed: bool,
     dry_run: bool,
     as_json: bool,
@@ -68,7 +74,9 @@ def run(
     persona run optimist
     persona run optimist --input rain --samples 3
     persona run optimist --version 4 --missing
+    persona run optimist --samples 20 --batch
     """
+    from agent.outputs.batches import PRICE
     from agent.outputs.cost import estimate
     from agent.outputs.output_log import OutputLog
     from agent.outputs.runner import OutputRun, plan
@@ -79,11 +87,12 @@ def run(
         runs = OutputRuns(invocation, model, jobs)
         persona = read_runnable(runs.store, persona_id)
         chosen = chosen_inputs(persona, inputs)
+        runs.pick_up(persona_id)
         variant = runs.evaluator.variant(persona, version=version, fixed=version is None and not dry_run)
         log = OutputLog(runs.store.home, persona_id)
         stored = log.read()
     planned = plan(stored, variant, chosen, samples=samples, only_missing=missing)
-    expected = estimate(planned.trials, stored, runs.evaluator.endpoint)
+    expected = estimate(planned.trials, stored, runs.evaluator.endpoint).times(PRICE if batch else 1.0)
     if dry_run:
         say_estimate(expected, as_json)
         return
@@ -94,7 +103,13 @@ def run(
             raise NotRun(NO_MODEL)
         runs.confirm(expected, agreed=agreed, as_json=as_json)
         try:
-            if planned.trials:
+            if batch and runs.is_connected:
+                batches = runs.evaluator.batches(persona_id, printer.say_batch)
+                if planned.trials:
+                    await batches.submit(planned.trials)
+                for output in await batches.follow(printer.take):
+                    pace.count(output.usage, output.cost)
+            elif planned.trials:
                 run = OutputRun(
                     log,
                     planned.trials,
@@ -105,10 +120,12 @@ def run(
                 )
                 runs.attend(run)
                 await run.go()
+            await asyncio.to_thread(runs.evaluator.thin, persona_id)
         except asyncio.CancelledError:
             printer.done(planned, pace, stop_reason="cancelled")
             raise
-        return printer.done(planned, pace, stop_reason="cancelled" if runs.is_stopped else None)
+        made = replace(planned, in_batches=0) if batch else planned
+        return printer.done(made, pace, stop_reason="cancelled" if runs.is_stopped else None)
 
     try:
         code = runs.until_done(work())
@@ -136,17 +153,28 @@ class _RunPrinter:
         trial = event.trial
         which = {"persona_id": self._persona_id, "input_id": trial.test_input.id, "sample": trial.sample}
         if isinstance(event, OutputEnd):
-            self._outputs.append(event.output)
-        if not self._as_json:
-            if isinstance(event, OutputEnd):
-                self._say(event.output)
+            self.take(event.output)
+        elif not self._as_json:
             return
-        if isinstance(event, OutputEnd):
-            self._line(event.output.to_record())
         elif isinstance(event, OutputText):
             self._line({"type": "text_delta", **which, "content": event.text})
         else:
             self._line({"type": "output_start", **which})
+
+    def take(self, output: Output) -> None:
+        """Print an output that is stored."""
+        self._outputs.append(output)
+        if self._as_json:
+            self._line(output.to_record())
+        else:
+            self._say(output)
+
+    def say_batch(self, status: BatchStatus) -> None:
+        """Tell how far a batch is."""
+        if self._as_json:
+            self._line({"type": "batch", "batch_id": status.id, "done": status.done, "total": status.total})
+        else:
+            say_batch(status)
 
     def done(self, planned: Plan, pace: Pace, stop_reason: str | None = None) -> int:
         """Print the end; return the exit code where no signal says another."""
@@ -166,10 +194,12 @@ class _RunPrinter:
             }
             end |= {"usage": pace.usage.to_record(), "cost": pace.cost}
             end |= {"seconds": round(time.monotonic() - self._began, 3)}
+            end |= {"in_batches": planned.in_batches} if planned.in_batches else {}
             self._line(end | ({"stop_reason": stop_reason} if stop_reason else {}))
         else:
             parts = [f"{ran} ran"] + [f"{n} {word}" for n, word in
-                     ((failed, "could not be run"), (len(planned.reused), "fresh already")) if n]  # fmt: skip
+                     ((failed, "could not be run"), (len(planned.reused), "fresh already"),
+                      (planned.in_batches, "in a batch")) if n]  # fmt: skip
             price = f"{pace.usage.tokens:,} tokens, {show_cost(pace.cost)}" if self._outputs else ""
             print_text(
                 f"{', '.join(parts)}{'; stopped' if stop_reason else ''}{f' ({price})' if price else ''}"

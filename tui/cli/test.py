@@ -12,9 +12,11 @@ from tui.cli.group import Invocation
 from tui.cli.output_runs import (
     NO_MODEL,
     OutputRuns,
+    batch_option,
     dry_option,
     jobs_option,
     samples_option,
+    say_batch,
     say_estimate,
     told_errors,
     until_judged,
@@ -44,6 +46,7 @@ if TYPE_CHECKING:
 @click.option("--bless", is_flag=True, help="Write the baseline that later tests compare with.")
 @click.option("--junit", type=click.Path(dir_okay=False, path_type=Path), help="Write JUnit XML.")
 @click.option("--md", type=click.Path(dir_okay=False, path_type=Path), help="Write Markdown.")
+@batch_option
 @yes_option
 @dry_option
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
@@ -62,6 +65,7 @@ def test(
     bless: bool,
     junit: Path | None,
     md: Path | None,
+    batch: bool,
     agreed: bool,
     dry_run: bool,
     as_json: bool,
@@ -76,6 +80,7 @@ def test(
     persona test --all --changed main --junit results.xml
     persona test optimist --samples 5 --min-pass 4 --bless
     """
+    from agent.outputs.batches import PRICE
     from agent.outputs.cost import NOTHING
     from agent.outputs.report import PersonaReport, exit_code
     from personas.persona import broken_file
@@ -84,6 +89,7 @@ def test(
     with told_errors():
         runs = OutputRuns(invocation, model, jobs)
         chosen = _chosen(runs, ids, of_all or (changed is not None and not ids), tag, changed)
+        runs.pick_up(*(one.id for one in chosen))
     broken: list[PersonaReport] = []
     evaluations: list[Evaluation] = []
     for persona in chosen:
@@ -101,7 +107,8 @@ def test(
             )
         except PersonaError as error:
             broken.append(PersonaReport(persona.id, (), str(error)))
-    expected = sum((one.estimate(runs.evaluator.endpoint) for one in evaluations), NOTHING)
+    share = PRICE if batch else 1.0
+    expected = sum((one.estimate(runs.evaluator.endpoint, share) for one in evaluations), NOTHING)
     if dry_run:
         say_estimate(expected, as_json)
         return
@@ -110,8 +117,11 @@ def test(
     async def work() -> int:
         if runs.is_connected:
             runs.confirm(expected, agreed=agreed, as_json=as_json)
-            for one in evaluations:
-                await runs.evaluator.run(one, pace, runs.attend)
+            if batch:
+                await runs.evaluator.run_batches(evaluations, pace, say_batch)
+            else:
+                for one in evaluations:
+                    await runs.evaluator.run(one, pace, runs.attend)
         reports = [*(one.report() for one in evaluations), *broken]
         if not runs.is_connected and any(one.could_not_run for report in reports for one in report.inputs):
             print_error(NO_MODEL)

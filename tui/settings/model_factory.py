@@ -205,6 +205,7 @@ def evaluator(
             judge_model=settings.judge_model,
             runs_unasked=settings.runs_unasked,
             agent_dollars=settings.task_dollars or None,
+            outputs_kept=settings.outputs_kept,
         ),
         endpoint=where.base_url or OFFICIAL,
         default_model=None if where.offline or where.lacks_key else where.model,

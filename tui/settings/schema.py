@@ -102,6 +102,10 @@ class Settings:
     macro_char: str = ""
     """What `{{char}}` stands for. Empty: the persona's name."""
 
+    outputs_kept: int = field(default=100, metadata=rules(least=0))
+    """How many outputs of a test input stay when there are many; older ones go, but for those you keep, the newest of the
+    prompt as it is, and those of the baseline. 0: all stay."""
+
     runs_unasked: int = field(default=3, metadata=rules(least=0))
     """How many test inputs the agent may run without asking, outside of a task."""
 
