@@ -108,6 +108,7 @@ class MessagesServer:
         self.batches_end = True
         self.client_left = threading.Event()
         self.connections = 0
+        self.busiest = self._answering = 0  # the most requests that were answered at one time, and those of now
         self.url = ""
         self._key = key
         self._thread: threading.Thread | None = None
@@ -192,7 +193,12 @@ class MessagesServer:
                 body = None
             request = Recorded(method, target.partition("?")[0], headers, body, raw, target)
             self.requests.append(request)
-            await self._answer(request, reader, writer)
+            self._answering += 1
+            self.busiest = max(self.busiest, self._answering)
+            try:
+                await self._answer(request, reader, writer)
+            finally:
+                self._answering -= 1
 
     async def _answer(
         self, request: Recorded, reader: asyncio.StreamReader, writer: asyncio.StreamWriter

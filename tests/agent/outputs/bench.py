@@ -50,7 +50,7 @@ class Storm:
                     return Refusal(429, "rate_limit_error", "slow down", {"retry-after": self._retry_after})
                 self.refused.append(529)
                 return Refusal(529, "overloaded_error", "Overloaded")
-        return say(answer_of(body))
+        return say(answer_of(body), delay=0.001)  # so that requests meet
 
 
 class OutputBench:
