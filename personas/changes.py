@@ -19,7 +19,7 @@ from personas.toml.parse import parse
 from personas.versions.merge import count
 
 if TYPE_CHECKING:
-    from personas.test_inputs import Message
+    from personas.test_inputs import Expectation, Message
 
 NAME_LIMIT = 200
 """Most characters of a display name, a tag, and the names of a model and its effort."""
@@ -318,6 +318,79 @@ class SetExpectations:
 
     def summarise(self, old: str, new: str) -> str:
         return f"{self.subject}: expectations set"
+
+
+@dataclass(frozen=True, slots=True)
+class SetExpectation:
+    """Put one expectation of a test input in the place of another; keys the program does not know stay.
+
+    Attributes:
+        id: of the test input.
+        old: as it was read; None adds `new` behind the others.
+        new: None takes `old` away.
+    """
+
+    id: str
+    old: Expectation | None
+    new: Expectation | None
+    typed: ClassVar[bool] = False
+
+    @property
+    def subject(self) -> str:
+        return f"test input {_short(self.id)}"
+
+    def apply(self, text: str) -> str:
+        from personas.test_inputs import FIELDS, fault_of, read_expectation
+
+        path = ("test_inputs", _index_of(text, self.id), "expect")
+        tables = list(_field_at(parse(text), path, list) or [])
+        place, unknown = len(tables), {}
+        if self.old is not None:
+            same = [not fault_of(one) and read_expectation(one) == self.old for one in tables]
+            if True not in same:
+                raise InvalidValue("This expectation was changed or removed meanwhile.")
+            place = same.index(True)
+            unknown = {name: value for name, value in tables[place].items() if name not in FIELDS}
+        tables[place : place + 1] = [] if self.new is None else [{**self.new.to_record(), **unknown}]
+        return SetExpectations(self.id, tuple(tables)).apply(text)
+
+    def summarise(self, old: str, new: str) -> str:
+        deed = "added" if self.old is None else "removed" if self.new is None else "changed"
+        named = self.new or self.old
+        return f"{self.subject}: expectation {named.type if named else ''} {deed}"
+
+
+@dataclass(frozen=True, slots=True)
+class SetSamples:
+    """Set how many outputs a run makes of a test input, and how many of them must pass; None leaves it to the default."""
+
+    id: str
+    samples: int | None
+    min_pass: int | None
+    typed: ClassVar[bool] = False
+
+    @property
+    def subject(self) -> str:
+        return f"test input {_short(self.id)}"
+
+    def apply(self, text: str) -> str:
+        from personas.test_inputs import read_samples
+
+        faults: list[str] = []
+        wanted = {"samples": self.samples, "min_pass": self.min_pass}
+        read_samples(wanted, (), lambda _path, fault: faults.append(fault))
+        if faults:
+            raise InvalidValue(f"{faults[0][:1].upper()}{faults[0][1:]}.")
+        table = ("test_inputs", _index_of(text, self.id))
+        for name, value in wanted.items():
+            if value is not None:
+                text = _set_field(text, (*table, name), value)
+            elif _field_at(parse(text), (*table, name), int) is not None:
+                text = toml_edit.remove_key(text, (*table, name))
+        return text
+
+    def summarise(self, old: str, new: str) -> str:
+        return f"{self.subject}: {self.samples or 1} outputs per run, {self.min_pass or 'all'} must pass"
 
 
 @dataclass(frozen=True, slots=True)

@@ -26,6 +26,8 @@ TYPES = TEXT_TYPES | LIST_TYPES | JSON_TYPES | COUNT_TYPES | THRESHOLD_TYPES | {
 MOST_SAMPLES = 1_000
 _LIMIT = 2**63
 ROLES = ("user", "assistant")
+FIELDS = ("type", "value", "min", "max", "threshold", "weight")
+"""The keys of an expectation's table."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -67,8 +69,7 @@ class Expectation:
 
     def to_record(self) -> dict[str, Any]:
         """Return it as a JSON object, without what is not set."""
-        names = ("type", "value", "min", "max", "threshold", "weight")
-        return {name: value for name in names if (value := getattr(self, name)) is not None}
+        return {name: value for name in FIELDS if (value := getattr(self, name)) is not None}
 
 
 def read_fields(table: Mapping[str, Any], path: Path, report: Report) -> dict[str, Any]:
@@ -81,10 +82,7 @@ def read_fields(table: Mapping[str, Any], path: Path, report: Report) -> dict[st
     """
     if "messages" in table and "content" in table:
         report((*path, "messages"), "a test input has content or messages, not both")
-    samples = _count(table, "samples", path, report)
-    min_pass = _count(table, "min_pass", path, report)
-    if min_pass is not None and samples is not None and min_pass > samples:
-        report((*path, "min_pass"), f"min_pass is {min_pass}, more than the {samples} samples")
+    samples, min_pass = read_samples(table, path, report)
     messages = _messages(table["messages"], (*path, "messages"), report) if "messages" in table else ()
     return {
         "messages": messages,
@@ -92,6 +90,15 @@ def read_fields(table: Mapping[str, Any], path: Path, report: Report) -> dict[st
         "samples": samples,
         "min_pass": min_pass,
     }
+
+
+def read_samples(table: Mapping[str, Any], path: Path, report: Report) -> tuple[int | None, int | None]:
+    """Return how many outputs a run makes and how many of them must pass, None where the table does not say."""
+    samples = _count(table, "samples", path, report)
+    min_pass = _count(table, "min_pass", path, report)
+    if min_pass is not None and samples is not None and min_pass > samples:
+        report((*path, "min_pass"), f"min_pass is {min_pass}, more than the {samples} samples")
+    return samples, min_pass
 
 
 def _count(table: Mapping[str, Any], name: str, path: Path, report: Report) -> int | None:
@@ -130,8 +137,13 @@ def _expectations(value: Any, path: Path, report: Report) -> tuple[Expectation, 
         if fault := fault_of(item):
             report((*path, number), fault)
         else:
-            found.append(Expectation(**{name: item[name] for name in _names(item["type"]) if name in item}))
+            found.append(read_expectation(item))
     return tuple(found)
+
+
+def read_expectation(table: Mapping[str, Any]) -> Expectation:
+    """Return the expectation that a table without a fault says."""
+    return Expectation(**{name: table[name] for name in _names(table["type"]) if name in table})
 
 
 def _names(kind: str) -> tuple[str, ...]:

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from personas.changes import UpdateTestInput
+from personas.changes import SetExpectation, SetSamples, UpdateTestInput
+from personas.errors import InvalidValue
 from personas.files.home import open_home
 from personas.persona import Persona, TestInput, read_persona
 from personas.store import Store
-from personas.test_inputs import TYPES, fault_of
+from personas.test_inputs import TYPES, Expectation, fault_of
 from personas.versions.authorship import USER
 
 FILE = """\
@@ -45,6 +47,10 @@ min_pass = 2
 
 def read(text: str) -> Persona:
     return read_persona("kind", text.encode())
+
+
+def read_first(text: str) -> TestInput:
+    return read(text).test_inputs[0]
 
 
 def only(lines: str) -> TestInput:
@@ -125,3 +131,39 @@ def test_the_last_message_of_a_conversation_is_what_is_edited(tmp_path: Path) ->
     after = store.change("kind", UpdateTestInput("angry-twice", "Calm."), revision=None, by=USER)
     assert after.test_inputs[1].messages[-1].content == "Calm." and after.test_inputs[1].error is None
     assert store.text("kind") == FILE.replace("You said that YESTERDAY.", "Calm.")
+
+
+_TRIED = """\
+[[test_inputs]]
+id = "refund"
+content = "I want my money back."
+expect = [
+  # be kind
+  { type = "icontains", value = "sorry" },   # always
+  { type = "word-count", max = 120, note = "mine" },
+]
+"""
+
+
+def test_one_expectation_is_changed_and_the_comments_around_it_stay() -> None:
+    kind, short = read_first(_TRIED).expect
+    text = SetExpectation("refund", short, replace(short, min=5, max=None)).apply(_TRIED)
+    assert text == _TRIED.replace('max = 120, note = "mine"', 'min = 5, note = "mine"')
+    text = SetExpectation("refund", None, Expectation(type="regex", value=r"\d")).apply(text)
+    text = SetExpectation("refund", kind, None).apply(text)
+    assert [one.type for one in read_first(text).expect] == ["word-count", "regex"] and "# be kind" in text
+    with pytest.raises(InvalidValue, match="changed or removed meanwhile"):
+        SetExpectation("refund", kind, None).apply(text)
+    with pytest.raises(InvalidValue, match="needs min, max or value"):
+        SetExpectation("refund", None, Expectation(type="char-count")).apply(text)
+    for last in read_first(text).expect:
+        text = SetExpectation("refund", last, None).apply(text)
+    assert read_first(text).expect == ()
+
+
+def test_samples_are_set_and_taken_away() -> None:
+    text = SetSamples("refund", 3, 2).apply(_TRIED)
+    assert (read_first(text).samples, read_first(text).min_pass) == (3, 2)
+    assert SetSamples("refund", None, None).apply(text) == _TRIED
+    with pytest.raises(InvalidValue, match="more than the 3 samples"):
+        SetSamples("refund", 3, 4).apply(text)
