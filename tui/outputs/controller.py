@@ -200,6 +200,8 @@ class OutputsController:
     def begin(self, store: Store) -> None:
         """The home is read."""
         self._store, self._loop = store, asyncio.get_running_loop()
+        if self.persona is not None:  # read before the home was
+            self._host.start(self._open(store, self.persona))
 
     def show(self, persona: Persona | None) -> None:
         """The open persona is this one now, as it is stored; None for none."""
