@@ -108,7 +108,9 @@ class MessagesServer:
         self.batches_end = True
         self.client_left = threading.Event()
         self.connections = 0
-        self.busiest = self._answering = 0  # the most requests that were answered at one time, and those of now
+        self.busiest = self._answering = (
+            0  # the most requests that were answered at one time, and those of now
+        )
         self.url = ""
         self._key = key
         self._thread: threading.Thread | None = None

@@ -19,6 +19,8 @@ from textual.widgets._toast import Toast, ToastRack
 
 import tui.screens
 from agent.models.offline import OfflineModel
+from personas.persona import TestInput
+from personas.test_inputs import Expectation
 from tests.support.program import ONE, Program, make_store, program
 from tests.tui.test_app_layout import EVIL, drawn
 from tests.tui.test_app_settings import preferences
@@ -26,11 +28,13 @@ from tui.app.operation_context import begin_deed
 from tui.document.merge import Clash, meet
 from tui.screens.dialogs.base import JUST_NOW, Dialog, share
 from tui.screens.dialogs.command_palette import Switcher
+from tui.screens.dialogs.compare_outputs import CompareOutputs
 from tui.screens.dialogs.confirm import Confirm
 from tui.screens.dialogs.conflict import ChooseText
 from tui.screens.dialogs.connect_controller import WELCOME
 from tui.screens.dialogs.connect_dialog import AskSecret, Connect, WaitDialog
 from tui.screens.dialogs.diff import ShowDiff
+from tui.screens.dialogs.expectations import EditExpectation, Expectations
 from tui.screens.dialogs.help import Help
 from tui.screens.dialogs.picker import Pick
 from tui.screens.dialogs.quit_dialog import Leaving
@@ -56,6 +60,10 @@ def clash_of(text: str) -> Clash:
     return clash
 
 
+def expecting(text: str) -> TestInput:
+    return TestInput(id=text, content=text, expect=(Expectation(type="equals", value=text),) * 40)
+
+
 DIALOGS: dict[type[Dialog[Any]], Callable[[str, Path], Dialog[Any]]] = {
     Confirm: lambda text, _: Confirm(text, text, deed="Delete", danger=True),
     Leaving: lambda text, _: Leaving([text, text]),
@@ -68,6 +76,9 @@ DIALOGS: dict[type[Dialog[Any]], Callable[[str, Path], Dialog[Any]]] = {
     Pick: lambda text, _: Pick(text, [Row(str(n), text, head=text) for n in range(40)], filter=True),
     Switcher: lambda text, _: Switcher([PersonaEntry(str(n), text) for n in range(40)], {}, None, []),
     ChooseText: lambda text, _: ChooseText(clash_of(text)),
+    CompareOutputs: lambda text, _: CompareOutputs(text, [(text, text), (text, f"{text} more")]),
+    EditExpectation: lambda text, _: EditExpectation(text, Expectation(type="equals", value=text)),
+    Expectations: lambda text, _: Expectations(expecting(text), lambda _change: None),
     ShowDiff: lambda text, _: ShowDiff(text, f"+{text}"),
     Help: lambda text, _: Help(text, text),
     ProgramSettings: lambda text, folder: ProgramSettings(preferences(folder)),

@@ -16,11 +16,13 @@ from tui.screens.dialogs.command_palette import Switcher
 from tui.screens.dialogs.confirm import Confirm
 from tui.screens.dialogs.conflict import ChooseText
 from tui.screens.dialogs.diff import ShowDiff
+from tui.screens.dialogs.expectations import Expectations
 from tui.screens.dialogs.help import Help
 from tui.screens.dialogs.quit_dialog import Leaving
 from tui.screens.dialogs.settings import ProgramSettings
 from tui.settings.schema import Settings
 from tui.widgets.agent_panel import AgentPanel
+from tui.widgets.output_pane import OutputPane
 from tui.widgets.virtual_list import RowList
 
 
@@ -361,7 +363,8 @@ async def test_every_command_has_its_action(tmp_path: Path) -> None:
     async with program(make_store(tmp_path)) as p:
         owners = {
             "anywhere": p.main, "output": p.main, "prompt": p.main.prompt, "list": RowList,
-            "personas": p.main.personas, "tests": p.main.tests, "dialog": Switcher, "page": Help,
+            "personas": p.main.personas, "tests": p.main.tests, "outputs": OutputPane,
+            "expectations": Expectations, "dialog": Switcher, "page": Help,
             "buttons": Confirm, "clash": ChooseText, "program": ProgramSettings,
         }  # fmt: skip
         for command in commands.COMMANDS:

@@ -81,7 +81,7 @@ async def test_walking_through_all_states_each_key_does_what_the_line_says(tmp_p
         await p.until(lambda: not main.personas.filter_open)
         await says(p, "Enter open", "n new")
         main.action_go("tests")
-        await says(p, "Esc chat", "n new", "Enter edit")
+        await says(p, "Esc chat", "n new", "Enter output", "e edit")
         main.action_go("settings")
         await p.until(lambda: isinstance(main.focused, Field))
         await says(p, "Enter save", "Up Down fields")

@@ -29,6 +29,8 @@ from agent.core.turns import (
     UserTurn,
 )
 from agent.jobs.job import Approval, Question
+from agent.outputs.expectations import Verdict
+from agent.outputs.output_log import Output
 from personas.persona import FileError, Persona, TestInput
 from tests.support.program import make_store, program
 from tests.tui.test_app_dialogs import DIALOGS
@@ -43,6 +45,7 @@ from tui.widgets.conversation import ConversationView
 from tui.widgets.conversation.cursor import ReadableScrollView
 from tui.widgets.conversation.scroll_view import EntryScrollView
 from tui.widgets.footer import KeyLine
+from tui.widgets.output_pane import OutputPane, OutputView, ShownOutput, TextEntry
 from tui.widgets.pane_tabs import PaneTabs
 from tui.widgets.persona_fields import SettingsPane
 from tui.widgets.persona_list import PersonaEntry, PersonaList
@@ -151,6 +154,14 @@ def fill_panel(panel: AgentPanel, text: str) -> None:
     fill_conversation(panel.conversation, text)
 
 
+def fill_output_pane(pane: OutputPane, text: str) -> None:
+    pane.styles.display = "block"
+    output = Output(id="a", input_id=text, input_hash="", prompt_hash="", settings_hash="", model=text, text=text,
+                    thinking=text, source=text, started_at=text)  # fmt: skip
+    verdicts = (Verdict("equals", {text[:200]: [text]}, "fail", text),)
+    pane.show(text, ShownOutput(output, verdicts, (text,)), [("outputs.keep", text[:200])])
+
+
 def question_of(text: str) -> Question:
     approval = Approval.model_construct(tool=text[:200], label=text, diff=f"-{text}\n+{text}\n", note=text)
     return Question.model_construct(text=text, options=(text, text), tool_use_id="a", approval=approval)
@@ -245,6 +256,8 @@ CASES: dict[type[Widget], tuple[Callable[[str], Widget], Callable[..., object] |
     ConversationView: (lambda text: ConversationView(), fill_conversation),
     EntryScrollView: (lambda text: EntryScrollView(), None),
     ReadableScrollView: (lambda text: ReadableScrollView(), None),
+    OutputPane: (lambda text: OutputPane(), fill_output_pane),
+    OutputView: (lambda text: OutputView(), lambda view, text: view.show([TextEntry(text, sign="!")])),
     QuestionBox: (lambda text: QuestionBox(), fill_question),
     Choices: (lambda text: Choices(), lambda choices, text: choices.show([text, text])),
     CommandList: (lambda text: CommandList(), fill_commands),

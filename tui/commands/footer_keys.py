@@ -9,7 +9,17 @@ from typing import Literal
 from tui.commands.registry import COMMANDS, NO_KEYMAP, Keymap, Where, first_key, key_name, keys_of
 
 FocusArea = Literal[
-    "chat", "commands", "output", "talk", "prompt", "tests", "personas", "filter", "settings", "anywhere"
+    "chat",
+    "commands",
+    "output",
+    "talk",
+    "prompt",
+    "tests",
+    "outputs",
+    "personas",
+    "filter",
+    "settings",
+    "anywhere",
 ]
 Key = tuple[str, str]
 
@@ -60,7 +70,7 @@ def keys_now(now: FooterState, keymap: Keymap = NO_KEYMAP) -> list[Key]:
     elif now.place == "settings":
         keys += [("Enter", "save")]
         own = [("Up Down", "fields")]
-    elif now.place in ("personas", "tests"):
+    elif now.place in ("personas", "tests", "outputs"):
         if now.place == "personas" and (key := first_key("rows.open", keymap)):
             keys.append((key, "open"))
         own = _commands(now.place, keymap)

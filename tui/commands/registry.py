@@ -16,8 +16,8 @@ if TYPE_CHECKING:
     from textual.binding import Binding
 
 Where = Literal[
-    "anywhere", "chat", "output", "talk", "prompt", "list", "personas", "tests",
-    "dialog", "page", "buttons", "clash", "program",
+    "anywhere", "chat", "output", "talk", "prompt", "list", "personas", "tests", "outputs",
+    "expectations", "dialog", "page", "buttons", "clash", "program",
 ]  # fmt: skip
 
 HEADINGS: dict[Where, str] = {
@@ -29,13 +29,15 @@ HEADINGS: dict[Where, str] = {
     "list": "All lists",
     "personas": "Persona list",
     "tests": "Test inputs",
+    "outputs": "Output of a test input",
+    "expectations": "Expectations of a test input",
     "dialog": "Dialogs",
     "page": "Help and diffs",
     "buttons": "Dialogs that ask",
     "clash": "Two texts to choose from",
     "program": "Settings of the program",
 }
-IN_DIALOGS: frozenset[Where] = frozenset({"dialog", "page", "buttons", "clash", "program"})
+IN_DIALOGS: frozenset[Where] = frozenset({"expectations", "dialog", "page", "buttons", "clash", "program"})
 """Parts of dialogs, in which the keys of "anywhere" do nothing."""
 
 
@@ -158,12 +160,40 @@ COMMANDS: tuple[Command, ...] = (
     Command("list.filter", "Filter", "slash", "filter", where="personas", short="filter", priority=False),
     Command("tests.new", "New test input", "n", "new", where="tests", short="new", priority=False),
     Command("tests.copy", "Duplicate", "c", "duplicate", where="tests", short="copy", priority=False),
-    Command("tests.edit", "Edit", "enter,e", "edit", where="tests", short="edit", priority=False),
+    Command("tests.output", "Its output; Enter edits where there is none", "enter,o", "open_output",
+            where="tests", short="output", priority=False),
+    Command("tests.edit", "Edit", "e", "edit", where="tests", short="edit", priority=False),
+    Command("tests.expectations", "Expectations: what must hold of outputs", "E", "expectations", where="tests",
+            short="expectations", priority=False),
     Command("tests.delete", "Delete", "x,delete", "delete", where="tests", short="delete", priority=False),
     Command("tests.mark", "Mark, for copying or deleting several", "space", "mark", where="tests",
             priority=False),
     Command("tests.up", "Move up", "K,shift+up", "move(-1)", where="tests", short="move", priority=False),
     Command("tests.down", "Move down", "J,shift+down", "move(1)", where="tests", priority=False),
+    Command("outputs.older", "Older output", "left", "ask('older')", where="outputs", short="older", priority=False),
+    Command("outputs.newer", "Newer output", "right", "ask('newer')", where="outputs", short="newer", priority=False),
+    Command("outputs.compare", "Compare with the pinned, or older, output", "c", "ask('compare')",
+            where="outputs", short="compare", priority=False),
+    Command("outputs.pin", "Pin it, to compare others with it", "p", "ask('pin')", where="outputs", short="pin",
+            priority=False),
+    Command("outputs.expectations", "Expectations: what must hold of it", "e", "ask('expectations')",
+            where="outputs", short="expectations", priority=False),
+    Command("outputs.keep", "Keep it when old outputs thin out", "k", "ask('keep')", where="outputs",
+            short="keep", priority=False),
+    Command("outputs.raw", "As Markdown, or as it came", "m", "raw", where="outputs", short="raw", priority=False),
+    Command("outputs.request", "What is sent to the model, or the output", "s", "ask('request')", where="outputs",
+            priority=False),
+    Command("outputs.paste", "Paste an answer from elsewhere", "v", "ask('paste')", where="outputs",
+            priority=False),
+    Command("outputs.copy", "Copy it", "y", "ask('copy')", where="outputs", priority=False),
+    Command("outputs.up", "A line up", "up", "scroll_lines(-1)", where="outputs", priority=False),
+    Command("outputs.down", "A line down", "down,j", "scroll_lines(1)", where="outputs", priority=False),
+    Command("outputs.page_up", "A page up", "pageup", "page(-1)", where="outputs", priority=False),
+    Command("outputs.page_down", "A page down", "pagedown,space", "page(1)", where="outputs", priority=False),
+    Command("outputs.first", "Beginning", "home,g", "edge(False)", where="outputs", priority=False),
+    Command("outputs.last", "End", "end,G", "edge(True)", where="outputs", priority=False),
+    Command("expectations.new", "Add an expectation", "n", "new", where="expectations", priority=False),
+    Command("expectations.remove", "Remove it", "x,delete", "remove", where="expectations", priority=False),
     Command("dialog.close", "Close without an answer", "escape", "cancel", where="dialog"),
     Command("dialog.up", "Row above, also from the field", "up", "step(-1)", where="dialog"),
     Command("dialog.down", "Row below, also from the field", "down", "step(1)", where="dialog"),

@@ -47,6 +47,19 @@ class TestInputs(Vertical):
         marked: tuple[str, ...] = ()
 
     @dataclass
+    class OutputRequested(Message):
+        """The person asks for the output of a test input; `else_edit`: where there is none they edit it."""
+
+        input_id: str
+        else_edit: bool = False
+
+    @dataclass
+    class ExpectationsRequested(Message):
+        """The person asks for the expectations of a test input."""
+
+        input_id: str
+
+    @dataclass
     class Refused(Message):
         """A key cannot do anything here; `typed`: it was a letter for the read-only editor."""
 
@@ -227,9 +240,17 @@ class TestInputs(Vertical):
         self._show_content()
 
     @on(RowList.Chosen)
-    def _edit(self, event: RowList.Chosen) -> None:
+    def _chosen(self, event: RowList.Chosen) -> None:
         event.stop()
-        self.action_edit()
+        self.post_message(self.OutputRequested(event.key, else_edit=True))
+
+    def action_open_output(self) -> None:
+        if (key := self.rows.key) is not None:
+            self.post_message(self.OutputRequested(key))
+
+    def action_expectations(self) -> None:
+        if (key := self.rows.key) is not None:
+            self.post_message(self.ExpectationsRequested(key))
 
     def action_edit(self) -> None:
         if self.editor.display:

@@ -105,8 +105,8 @@ class AskName(AskLine):
             require_line(name, "A name", NAME_LIMIT)
 
 
-class _Answer(TextEditor):
-    """The text of the answer: Enter accepts, Ctrl+J is a new line."""
+class AnswerEditor(TextEditor):
+    """A text of several lines in a dialog: Enter accepts, Ctrl+J is a new line."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("enter", "screen.accept", show=False),
@@ -115,6 +115,14 @@ class _Answer(TextEditor):
 
     def action_new_line(self) -> None:
         self._replace_via_keyboard("\n", *self.selection)
+
+    @on(TextEditor.Blurred)
+    @on(TextEditor.UndoExhausted)
+    @on(TextEditor.RedoDropped)
+    def _keep_inside(
+        self, event: TextEditor.Blurred | TextEditor.UndoExhausted | TextEditor.RedoDropped
+    ) -> None:
+        event.stop()
 
 
 class AskText(Dialog[str]):
@@ -132,7 +140,7 @@ class AskText(Dialog[str]):
         self._answered, self._kept = False, text
         self._slot = TextSlot("answer", text, on_edit=self._edited)
         self._debounce = Debounce(self.keep_begun)
-        self._answer = _Answer(id="answer", prose=False)
+        self._answer = AnswerEditor(id="answer", prose=False)
 
     def compose(self) -> ComposeResult:
         with Vertical(classes="dialog") as box:
@@ -150,14 +158,6 @@ class AskText(Dialog[str]):
 
     def wish(self, part: Widget) -> int:
         return 8
-
-    @on(TextEditor.Blurred)
-    @on(TextEditor.UndoExhausted)
-    @on(TextEditor.RedoDropped)
-    def _of_editor(
-        self, event: TextEditor.Blurred | TextEditor.UndoExhausted | TextEditor.RedoDropped
-    ) -> None:
-        event.stop()
 
     def keep_begun(self) -> None:
         """Have what is written kept."""

@@ -57,6 +57,8 @@ class PaneLayout:
         self.front = PANES[0].id
         self.widgets: dict[str, Widget] = {pane.id: resolve_name(pane.widget)() for pane in PANES}
         self._columns: dict[ColumnName, Widget] = {}
+        self.over_prompt: Widget | None = None
+        """What stands in the place of the prompt, see `cover_prompt`."""
         for name in ("personas", "prompt", "side"):
             stack = [self.widgets[pane.id] for pane in PANES if pane.column == name]
             self._columns[name] = stack[0] if len(stack) == 1 else Vertical(*stack, id=name)
@@ -118,6 +120,9 @@ class PaneLayout:
                 column.styles.width = self._width(name)
             else:
                 column.styles.clear_rule("width")
+        if (over := self.over_prompt) is not None:
+            prompt = self._columns["prompt"]
+            shown[over], shown[prompt] = shown[prompt], False
         for widget, is_shown in shown.items():
             if widget.display != is_shown:
                 widget.display = is_shown
@@ -214,6 +219,16 @@ class PaneLayout:
         width = x + 1 if name == "personas" else self._size.width - x
         self._resize(name, max(min_width(cast("ColumnName", name)), width))
 
+    def cover_prompt(self, widget: Widget | None) -> None:
+        """Let a widget stand in the place of the prompt, which has what panes have; None shows the prompt again."""
+        prompt = self._columns["prompt"]
+        if self.over_prompt is not None:
+            self.over_prompt.display = False
+        if widget is not None and widget.parent is None:
+            prompt.parent.mount(widget, after=prompt)  # type: ignore[union-attr]
+        self.over_prompt = widget
+        self.show_pane("prompt" if widget is not None else self.front)
+
     # -- going from pane to pane --------------------------------------------------------------------------
 
     def show_pane(self, pane: str) -> None:
@@ -242,20 +257,25 @@ class PaneLayout:
         """The pane that has the focus, or `chat`."""
         focused = self._screen.focused
         chain = focused.ancestors_with_self if focused else []
-        return next((pane for pane, widget in self.widgets.items() if widget in chain), "chat")
+        return next((pane for pane in self.widgets if self._widget(pane) in chain), "chat")
 
     @property
     def focus_area(self) -> Any:
         """What the key hints are for where the focus is."""
-        return "prompt" if self.here == "chat" else getattr(self.widgets[self.here], "focus_area", "anywhere")
+        here = self.here
+        return "prompt" if here == "chat" else getattr(self._widget(here), "focus_area", "anywhere")
 
     @property
     def tab_marks(self) -> dict[str, str]:
         """The short signs behind the titles of panes."""
         return {pane: getattr(widget, "tab_mark", "") for pane, widget in self.widgets.items()}
 
+    def _widget(self, pane: str) -> Widget:
+        """Return what stands in the place of a pane."""
+        return self.over_prompt if pane == "prompt" and self.over_prompt is not None else self.widgets[pane]
+
     def _target(self, pane: str) -> Widget:
-        widget = self.widgets[pane]
+        widget = self._widget(pane)
         target: Widget | None = getattr(widget, "focus_target", widget)
         return self._bar().input if target is None else target
 
@@ -273,6 +293,11 @@ class PaneLayout:
         return not self._is_hidden(pane) and self._target(pane).focusable
 
     def action_go(self, pane: str) -> None:
+        if pane == "prompt" and self.over_prompt is not None:
+            self.cover_prompt(None)
+        self._go(pane)
+
+    def _go(self, pane: str) -> None:
         if self._is_hidden(pane):
             self._show(self._beside(pane), True)
         self.show_pane(pane)
@@ -285,7 +310,7 @@ class PaneLayout:
         if pane == "chat":
             self._host.focus_chat()
         else:
-            self.action_go(pane)
+            self._go(pane)
 
     def action_next_pane(self) -> None:
         # What Tab does in the chat bar depends on what is written, and that may just be arriving.

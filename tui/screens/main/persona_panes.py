@@ -18,9 +18,11 @@ from tui.widgets.virtual_list import RowList
 if TYPE_CHECKING:
     from tui.screens.host import Host
     from tui.screens.main.layout import PaneLayout
+    from tui.screens.main.output_viewing import OutputViewing
     from tui.screens.main.persona_actions import PersonaActions
     from tui.screens.main.persona_commands import PersonaCommands
     from tui.screens.main.persona_view import PersonaView
+    from tui.widgets.output_pane import OutputPane
 
 
 class PersonaPanes(Horizontal):
@@ -32,6 +34,7 @@ class PersonaPanes(Horizontal):
         view: shows the open persona.
         actions: what the editors ask.
         commands: what the lists ask.
+        viewing: what the output pane shows.
     """
 
     def __init__(
@@ -41,10 +44,11 @@ class PersonaPanes(Horizontal):
         view: PersonaView,
         actions: PersonaActions,
         commands: PersonaCommands,
+        viewing: OutputViewing,
     ) -> None:
         super().__init__(*layout.columns, id="panes")
         self._host, self._layout = host, layout
-        self._view, self._actions, self._commands = view, actions, commands
+        self._view, self._actions, self._commands, self._viewing = view, actions, commands, viewing
         self._dragging = ""
 
     # -- the editors and fields -----------------------------------------------------------------------------
@@ -126,6 +130,22 @@ class PersonaPanes(Horizontal):
     def _marks_changed(self, event: RowList.Marked) -> None:
         event.stop()
         self._host.show_keys()
+
+    # -- outputs ----------------------------------------------------------------------------------------------
+
+    @on(TestInputs.OutputRequested)
+    def _open_output(self, event: TestInputs.OutputRequested) -> None:
+        event.stop()
+        self._viewing.open(event.input_id, else_edit=event.else_edit)
+
+    @on(TestInputs.ExpectationsRequested)
+    def _edit_expectations(self, event: TestInputs.ExpectationsRequested) -> None:
+        event.stop()
+        self._viewing.edit_expectations(event.input_id)
+
+    def on_output_pane_requested(self, event: OutputPane.Requested) -> None:
+        event.stop()
+        self._viewing.on_request(event.operation, event.text)
 
     # -- the borders ------------------------------------------------------------------------------------------
 

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from tui.chat.controller import ConversationController
     from tui.screens.host import Host
     from tui.screens.main.layout import PaneLayout
+    from tui.screens.main.output_viewing import OutputViewing
     from tui.screens.main.persona_catalog import PersonaCatalog
     from tui.screens.main.persona_view import PersonaView
     from tui.screens.main.talk import TalkActions
@@ -35,6 +36,7 @@ class ProgramActions:
         catalog: whether the names of personas are read.
         view: shows the open persona.
         talk: a talk with a persona.
+        viewing: the output pane, which Esc closes.
         run_action: does the action of a command.
     """
 
@@ -47,10 +49,12 @@ class ProgramActions:
         catalog: PersonaCatalog,
         view: PersonaView,
         talk: TalkActions,
+        viewing: OutputViewing,
         run_action: Callable[[str], Awaitable[None]],
     ) -> None:
         self._host, self._chat, self._bar, self._talk = host, conversations, bar, talk
         self._panes, self._catalog, self._view, self._run_action = panes, catalog, view, run_action
+        self._viewing = viewing
         self._personas, self._tests = panes.widget(PersonaList), panes.widget(TestInputs)
         self._last_quit_key = float("-inf")
 
@@ -73,6 +77,8 @@ class ProgramActions:
             return self._talk.escape_meaning()
         if self._chat.panel_controller.reading:
             return "chat", self._chat.panel_controller.stop_reading
+        if self._viewing.has_focus:
+            return "close", self._viewing.close
         if not self._chat.bar_focused:
             return "chat", self._host.focus_chat
         if self._chat.panel_controller.panel_shown and not self._chat.panel.asking:

@@ -33,6 +33,7 @@ from tui.outputs.controller import OutputsController
 from tui.screens.main.chat_actions import ChatActions
 from tui.screens.main.chat_pane import ChatPane
 from tui.screens.main.layout import PaneLayout
+from tui.screens.main.output_viewing import OutputViewing
 from tui.screens.main.panel_reading import PanelReading
 from tui.screens.main.persona_actions import PersonaActions
 from tui.screens.main.persona_catalog import PersonaCatalog
@@ -127,6 +128,7 @@ class MainScreen(Screen[None]):
             self.show_badges,
         )
         self.view.wanted = persona_id
+        self.output_viewing = OutputViewing(self, self.panes, self.view, self.outputs)
         self.persona_commands = PersonaCommands(self, self.view, self.catalog, self._at_work)
         self.persona_actions = PersonaActions(self, self.view, self.panes, self.chat_bar, self.conversation)
         self.talk = TalkActions(
@@ -146,6 +148,7 @@ class MainScreen(Screen[None]):
             self.catalog,
             self.view,
             self.talk,
+            self.output_viewing,
             self.run_action,
         )
         self.chat_actions = ChatActions(
@@ -196,7 +199,9 @@ class MainScreen(Screen[None]):
         self.panes.lay_out(restyle=False)
         with Vertical(id="stage"):
             yield PaneTabs([(pane.id, pane.title) for pane in PANES])
-            yield PersonaPanes(self, self.panes, self.view, self.persona_actions, self.persona_commands)
+            yield PersonaPanes(
+                self, self.panes, self.view, self.persona_actions, self.persona_commands, self.output_viewing
+            )
         yield self.chat_bar
         yield KeyLine()
         yield LiteralStatic("", id="too-small")
