@@ -273,6 +273,9 @@ class OutputsController:
             if self._log is log and self.persona is not None and self.persona.id == persona.id:
                 self._is_complete.set()
                 self._change()
+        if self._log is log and self._stored is not None and self._stored.batches:
+            evaluator = await asyncio.to_thread(lambda: self.evaluator)
+            await evaluator.pick_up(persona.id)  # what they have brought is read by the next look
 
     async def _look(self) -> None:
         log, stored = self._log, self._stored
