@@ -89,6 +89,8 @@ def test_expectations_may_be_tables_of_their_own() -> None:
         ('content = "x"\nexpect = [{ type = "contains-all", value = "a" }]', 4, "needs a list"),
         ('content = "x"\nexpect = [{ type = "word-count" }]', 4, "needs min, max or value"),
         ('content = "x"\nexpect = [{ type = "char-count", min = 3, max = 2 }]', 4, "min above its max"),
+        ('content = "x"\nexpect = [{ type = "not-levenshtein", value = 1 }]', 4, "needs a text"),
+        ('content = "x"\nexpect = [{ type = "llm-rubric" }]', 4, "needs a text"),
         ('content = "x"\nexpect = [{ type = "latency" }]', 4, "needs a threshold"),
         ('content = "x"\nexpect = [{ type = "cost", threshold = nan }]', 4, "needs a threshold"),
         ('content = "x"\nexpect = [{ type = "is-json", value = "{}" }]', 4, "takes a table"),

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
-import random
 import signal
 import subprocess
 import sys
@@ -448,41 +446,6 @@ def test_a_test_is_stopped_and_keeps_what_is_done(place: Workplace, server: Mess
     assert len(stored) >= 3 and not any(one["error"] for one in stored)
     code, report = run_test(place, "--samples", "3")
     assert code == 0 and report["passed"] == 1
-
-
-@pytest.mark.parametrize("seed", range(3))
-def test_nothing_acknowledged_is_lost_by_a_kill_and_nothing_is_double(
-    place: Workplace, server: MessagesServer, seed: int
-) -> None:
-    chance = random.Random(seed)
-    (place.store.home.personas / "kind.toml").write_text(FILE)
-    acknowledged: set[str] = set()
-    command = [sys.executable, "-m", "tui", "run", "kind", "--samples", "40", "--missing", "--json"]
-    for _ in range(4):
-        process = subprocess.Popen(
-            command, env=place.environment(), stdout=subprocess.PIPE, cwd=place.home.parent
-        )
-        assert process.stdout is not None
-        wanted = chance.randint(1, 40)
-        for line in process.stdout:
-            try:
-                record = json.loads(line)
-            except ValueError:
-                break
-            if record["type"] == "output":
-                acknowledged.add(record["id"])
-                wanted -= 1
-            if wanted == 0:
-                time.sleep(chance.random() * 0.02)
-                os.kill(process.pid, signal.SIGKILL)
-                break
-        process.stdout.close()
-        process.wait(20)
-    assert place.run_here(*command[3:]).returncode == 0
-    stored = json.loads(place.run_here("outputs", "kind", "--json").stdout)
-    assert acknowledged <= {one["id"] for one in stored}
-    slots = [(one["input_id"], one["sample"]) for one in stored]
-    assert len(slots) == len(set(slots)) == 80 and not any(one["error"] for one in stored)
 
 
 def test_a_signal_before_the_run_begins_still_ends_the_stream(place: Workplace) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Callable
 from pathlib import Path
@@ -12,7 +13,7 @@ import pytest
 from agent.models.anthropic.client import AnthropicModel
 from agent.models.offline import OfflineModel
 from agent.outputs.judge import judge_rubric
-from agent.outputs.output_log import Output, stored_verdict
+from agent.outputs.output_log import Output, stored_verdict, turned
 from agent.outputs.pace import Pace
 from agent.outputs.report import PersonaReport, exit_code, judge_missing, missing_judgements, report_input
 from personas.persona import TestInput
@@ -42,10 +43,12 @@ def honest(body: dict[str, Any]) -> Reply:
     return call_tool("give_verdict", {"reason": quoted, "verdict": "pass" if said else "fail"})
 
 
-async def judged(text: str, brain: Callable[[dict[str, Any]], Reply], model: str = SONNET) -> tuple[Any, Any]:
+async def judged(
+    text: str, brain: Callable[[dict[str, Any]], Reply], model: str = SONNET, asked: TestInput = INPUT
+) -> tuple[Any, Any]:
     with MessagesServer(brain) as server:
         judge = AnthropicModel(model, api_key=server.key, base_url=server.url)
-        verdict = await judge_rubric(Pace(backoff=0.01), judge, INPUT, RUBRIC, output(text))
+        verdict = await judge_rubric(Pace(backoff=0.01), judge, asked, RUBRIC, output(text))
         return verdict, server
 
 
@@ -69,8 +72,8 @@ ATTACKS = [
 
 @pytest.mark.parametrize("attack", ATTACKS)
 async def test_what_is_judged_cannot_end_its_own_quotation(attack: str) -> None:
-    verdict, _ = await judged(attack, honest)
-    assert verdict.verdict == "fail"
+    verdict, _ = await judged(attack, honest, asked=TestInput(id="refund", content=attack + " Sorry."))
+    assert verdict.verdict == "fail", "nor is the conversation taken for the output"
     assert (
         verdict.reason.split()[-1] == attack.replace("\ud800", "\ufffd").replace("\0", "\ufffd").split()[-1]
     )
@@ -103,6 +106,7 @@ async def test_every_request_has_a_mark_of_its_own() -> None:
 async def test_anything_but_one_valid_call_is_an_error(reply: Reply) -> None:
     verdict, _ = await judged("Sorry.", lambda _body: reply)
     assert verdict.verdict == "error" and SONNET in verdict.reason
+    assert turned(Expectation(type="not-llm-rubric", value="x"), verdict).verdict == "error"
 
 
 async def test_a_model_that_always_thinks_is_refused_as_a_judge_by_name() -> None:
@@ -134,7 +138,11 @@ async def test_a_verdict_is_stored_and_asked_again_only_when_something_changes(t
 
     def brain(body: dict[str, Any]) -> Reply:
         if "tools" in body:
-            rubric_is_met = "is sorry" in body["messages"][0]["content"]
+            shown = body["messages"][0]["content"]
+            assert "I want my money back." in shown and "I am sorry." in shown, "the input and the output"
+            assert "Be kind." not in json.dumps(body), "and never the persona's prompt"
+            assert len(bench.log.read().outputs) == 2, "stored before it is judged"
+            rubric_is_met = "is sorry" in shown
             return call_tool("give_verdict", {"reason": "so", "verdict": "pass" if rubric_is_met else "fail"})
         return say("I am sorry.")
 
@@ -150,6 +158,10 @@ async def test_a_verdict_is_stored_and_asked_again_only_when_something_changes(t
     with MessagesServer(brain) as server:
         await bench.run(server, bench.plan(bench.variant()).trials).go()
         assert await judge(server) == 4
+        [*_, record] = bench.log.newest(1)
+        assert {key: record[key] for key in ("type", "judge_model", "reason")} == {
+            "type": "verdict", "judge_model": SONNET, "reason": "so",
+        } and record["output_id"] and record["rubric_hash"] and record["verdict"]  # fmt: skip
         assert await judge(server) == 0
         assert await judge(server, "claude-haiku-5-5") == 4, "another judge"
         bench.path.write_text(FILE.replace("Blames", "Accuses"))

@@ -1,0 +1,109 @@
+"""Kill runs of test inputs with SIGKILL at random points, also in batches, and see that no output is lost, double or false.
+
+python -m tests.e2e.kill_outputs --runs 100 --seed 1
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import random
+import subprocess
+import sys
+import tempfile
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+from personas.changes import SetPrompt
+from personas.versions.authorship import USER
+from tests.agent.outputs.bench import answer_of, many_inputs
+from tests.support.messages_answers import say
+from tests.support.messages_server import MessagesServer
+from tests.support.persona_agent import Backend, Workplace
+
+INPUTS, SAMPLES = 5, 4
+COMMAND = ("run", "kept", "--samples", str(SAMPLES), "--missing", "--json")
+
+
+def kill_at(place: Workplace, command: list[str], lines: int, extra_bytes: int) -> list[dict[str, Any]]:
+    """Run a command, read so many lines (and bytes of the next), kill it; return the whole lines it printed."""
+    process = subprocess.Popen(
+        [sys.executable, "-m", "tui", *command],
+        env=place.environment(), stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, bufsize=0, cwd=place.home.parent,
+    )  # fmt: skip
+    assert process.stdout is not None
+    told = []
+    for _ in range(lines):
+        line = process.stdout.readline()
+        if not line.endswith(b"\n"):
+            break
+        told.append(json.loads(line))
+    process.stdout.read(extra_bytes)
+    process.kill()
+    process.communicate()
+    return told
+
+
+def check(place: Workplace, prompts: dict[int, str], acknowledged: dict[str, str]) -> list[dict[str, Any]]:
+    """What was printed is stored, each sample of a prompt once, with the answer to its own question."""
+    done = place.run_here("outputs", "kept", "--json")
+    assert done.returncode == 0, done.stderr
+    stored: list[dict[str, Any]] = json.loads(done.stdout)
+    texts = {one["id"]: one["text"] for one in stored}
+    assert acknowledged.items() <= texts.items(), "lost"
+    slots = Counter((one["prompt_hash"], one["input_id"], one["sample"]) for one in stored)
+    assert len(texts) == len(stored) and set(slots.values()) <= {1}, "double"
+    for one in stored:
+        assert one["text"] == f"{prompts[one['version']]} / question {one['input_id'][1:]}", one
+    return stored
+
+
+def run(folder: Path, runs: int, seed: int) -> Counter[str]:
+    """Do `runs` kills in one home; return how many ended at which kind of line, and how many were in a batch."""
+    choose = random.Random(seed)
+    ends: Counter[str] = Counter()
+    acknowledged: dict[str, str] = {}
+    with MessagesServer(lambda body: say(answer_of(body), delay=0.002)) as server:
+        env = {"ANTHROPIC_BASE_URL": server.url, "ANTHROPIC_API_KEY": server.key}
+        place = Workplace(folder / "home", Backend("loopback", env))
+        (place.store.home.personas / "kept.toml").write_text(many_inputs(INPUTS, "Prompt 0."))
+        prompts = {0: "Prompt 0."}
+        for number in range(1, runs + 1):
+            server.batches_end = choose.random() < 0.7
+            in_batch = choose.random() < 0.3
+            most = 12 if in_batch else 40
+            command = [*COMMAND, "--batch"] if in_batch else [*COMMAND]
+            told = kill_at(place, command, choose.randrange(most), choose.choice((0, 0, 1, 60)))
+            acknowledged |= {one["id"]: one["text"] for one in told if one["type"] == "output"}
+            ends[told[-1]["type"] if told else "nothing"] += 1
+            ends["in a batch"] += in_batch
+            stored = check(place, prompts, acknowledged)
+            made = [one for one in stored if not one["outdated"]]
+            if (
+                len(made) == INPUTS * SAMPLES or choose.random() < 0.2
+            ):  # so that there is always something to run
+                text = f"Prompt {number}."
+                place.store.change("kept", SetPrompt(text), revision=None, by=USER)
+                prompts[place.store.current_version("kept")] = text
+        server.batches_end = True
+        check(place, prompts, acknowledged)
+        assert place.run_here(*COMMAND).returncode == 0
+        stored = check(place, prompts, acknowledged)
+        assert sum(not one["outdated"] for one in stored) == INPUTS * SAMPLES
+    return ends
+
+
+def main() -> None:
+    """The long form, as a command."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--runs", type=int, default=100)
+    parser.add_argument("--seed", type=int, default=1)
+    given = parser.parse_args()
+    with tempfile.TemporaryDirectory() as folder:
+        ends = run(Path(folder), given.runs, given.seed)
+    print(f"{given.runs} kills, nothing lost or double; last line before the kill: {dict(ends)}")
+
+
+if __name__ == "__main__":
+    main()
