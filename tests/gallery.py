@@ -360,8 +360,8 @@ DIALOGS: dict[str, Callable[[], Dialog[Any]]] = {
     "ask-line": lambda: AskLine("Rename persona", text=WIDE_NAME, explanation="Its id stays: guide"),
     "ask-text": lambda: AskText("New test input", text=f"{WIDE_TEXT}\n{MARKUP} {EVIL}\n{'x' * 200}"),
     "wait": lambda: WaitDialog("Looking for model servers on this machine …", _never()),
-    "confirm": lambda: Confirm("Begin a new conversation?", "The old one stays.", deed="Clear", keep="Keep"),
-    "confirm-danger": lambda: Confirm(f"Delete {HOSTILE_NAME}?", "Its versions are kept.", deed="Delete", danger=True),
+    "confirm": lambda: Confirm("Begin a new conversation?", "The old one stays.", action="Clear", keep="Keep"),
+    "confirm-danger": lambda: Confirm(f"Delete {HOSTILE_NAME}?", "Its versions are kept.", action="Delete", danger=True),
 }  # fmt: skip
 
 

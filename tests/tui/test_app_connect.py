@@ -18,14 +18,14 @@ from tests.support.program import Gate, GatedModel, Program, make_store, program
 from tests.tui.test_app_layout import EVIL, QUOTED, assert_harmless, drawn
 from tests.tui.test_app_settings import page, preferences, row
 from tui.screens.dialogs.confirm import Confirm
-from tui.screens.dialogs.connect_dialog import AskSecret, Connect, SecretField, WaitDialog
+from tui.screens.dialogs.connect_dialog import AskSecret, Connect, SecretInput, WaitDialog
 from tui.screens.dialogs.help import Help
 from tui.screens.dialogs.picker import Pick
 from tui.screens.dialogs.settings import ProgramSettings
 from tui.screens.dialogs.text_prompt import AskLine
 from tui.settings.live_settings import Named
 from tui.terminal.secrets import redact
-from tui.widgets.text.line_input import Field
+from tui.widgets.text.line_input import LineInput
 
 WORKS = [say("ready"), call("report", {"word": "ready"}), say("Hello from afar.")]
 
@@ -46,7 +46,7 @@ async def test_what_is_typed_takes_the_place_of_the_server_before(tmp_path: Path
         await p.dialog(Connect)
         await p.press("down", "down", "enter")
         dialog = await p.dialog(AskLine)
-        field = dialog.query_one(Field)
+        field = dialog.query_one(LineInput)
         assert field.value == "https://old.example"
         await p.write("new")
         assert field.value == "new"
@@ -165,7 +165,7 @@ async def test_a_pasted_key_is_hidden_tried_used_at_once_and_written_nowhere(tmp
             await choose(p, "key")
             dialog = await p.dialog(AskSecret)
             assert server.url in drawn(dialog)
-            field = dialog.query_one(SecretField)
+            field = dialog.query_one(SecretInput)
             field.post_message(Paste(f"  {KEY}\n"))
             await p.until(lambda: field.value.strip() == KEY)
             assert KEY not in drawn(dialog)
@@ -352,7 +352,7 @@ async def test_what_was_named_and_did_not_work_stands_there_again_with_its_key_u
             await choose(p, "server")
             await go_on(AskLine, typed, "https://other.invalid")
             await go_on(AskLine, "a-slip")
-            assert (await p.dialog(AskSecret)).query_one(SecretField).value == "", "it is for another server"
+            assert (await p.dialog(AskSecret)).query_one(SecretInput).value == "", "it is for another server"
             await back()
             settings.named = Named(typed, "a-slip", KEY)
             await choose(p, "server")

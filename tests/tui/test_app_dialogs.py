@@ -24,7 +24,7 @@ from personas.test_inputs import Expectation
 from tests.support.program import ONE, Program, make_store, program
 from tests.tui.test_app_layout import EVIL, drawn
 from tests.tui.test_app_settings import preferences
-from tui.app.operation_context import begin_deed
+from tui.app.operation_context import begin_operation
 from tui.document.merge import Clash, meet
 from tui.screens.dialogs.base import JUST_NOW, Dialog, share
 from tui.screens.dialogs.command_palette import Switcher
@@ -65,7 +65,7 @@ def expecting(text: str) -> TestInput:
 
 
 DIALOGS: dict[type[Dialog[Any]], Callable[[str, Path], Dialog[Any]]] = {
-    Confirm: lambda text, _: Confirm(text, text, deed="Delete", danger=True),
+    Confirm: lambda text, _: Confirm(text, text, action="Delete", danger=True),
     Leaving: lambda text, _: Leaving([text, text]),
     AskLine: lambda text, _: AskLine(text, text=text, explanation=text),
     AskName: lambda text, _: AskName(text, text=text, explanation=text),
@@ -218,7 +218,7 @@ async def test_the_first_start_shows_all_its_choices_in_a_small_terminal(tmp_pat
 
 async def test_a_text_that_does_not_fit_is_paged_and_says_so(tmp_path: Path) -> None:
     async with program(make_store(tmp_path), size=(60, 15)) as p:
-        dialog = Confirm("Sure?", LINES + "the very end", deed="Do it")
+        dialog = Confirm("Sure?", LINES + "the very end", action="Do it")
         await shown(p, dialog)
         await p.until(lambda: "PgDn" in drawn(dialog))
         assert "the very end" not in drawn(dialog)
@@ -227,7 +227,7 @@ async def test_a_text_that_does_not_fit_is_paged_and_says_so(tmp_path: Path) -> 
         await p.until(lambda: "the very end" in drawn(dialog))
         dialog.dismiss(None)
         await p.until(lambda: p.app.screen is p.main)
-        short = Confirm("Sure?", "That is all.", deed="Do it")
+        short = Confirm("Sure?", "That is all.", action="Do it")
         await shown(p, short)
         assert "PgDn" not in drawn(short)
 
@@ -266,11 +266,11 @@ async def test_what_is_told_covers_no_dialog(
 ) -> None:
     monkeypatch.setattr("tui.screens.dialogs.base.JUST_NOW", 600.0)  # whatever the machine takes
     async with program(make_store(tmp_path), size=size) as p:
-        begin_deed()  # which tells of the error and asks
+        begin_operation()  # which tells of the error and asks
         p.app.tell("The disk is full.", error=True)
         p.app.tell("The draft is put away; Up brings it back.")
         dialog = Confirm(
-            "Quit and lose what is not saved?", "The prompt could not be saved.", deed="Quit", keep="Stay"
+            "Quit and lose what is not saved?", "The prompt could not be saved.", action="Quit", keep="Stay"
         )
         await shown(p, dialog)
         text = drawn(dialog)
@@ -291,11 +291,11 @@ def drawn_in(dialog: Dialog[Any]) -> str:
 
 async def test_an_error_of_earlier_is_not_what_a_dialog_is_about(tmp_path: Path) -> None:
     async with program(make_store(tmp_path), size=(80, 24)) as p:
-        begin_deed()
+        begin_operation()
         p.app.tell("The disk is full.", error=True)
         await p.until(lambda: p.messages)
         next(iter(p.app._notifications)).raised_at -= JUST_NOW
-        dialog = Confirm("Quit?", "You may.", deed="Quit", keep="Stay")
+        dialog = Confirm("Quit?", "You may.", action="Quit", keep="Stay")
         await shown(p, dialog)
         await settle(p)
         assert "The disk is full." not in drawn_in(dialog)
@@ -307,16 +307,16 @@ async def test_an_error_of_another_deed_is_not_what_a_dialog_is_about(
     monkeypatch.setattr("tui.screens.dialogs.base.JUST_NOW", 600.0)
     async with program(make_store(tmp_path), size=(80, 24)) as p:
 
-        async def deed(error: str, question: str = "") -> None:
+        async def work(error: str, question: str = "") -> None:
             if error:
                 p.app.tell(error, error=True)
                 await p.until(lambda: error in p.messages)
             if question:
-                await p.main.ask(Confirm(question, "You may.", deed="Do"))
+                await p.main.ask(Confirm(question, "You may.", action="Do"))
 
-        await p.main.start(deed("The disk is full."))
+        await p.main.start(work("The disk is full."))
         for error, question in ("", "Delete?"), ("It did not work.", "Use it all the same?"):
-            p.main.start(deed(error, question))
+            p.main.start(work(error, question))
             dialog = await p.dialog(Confirm)
             await settle(p)
             assert "The disk is full." not in drawn_in(dialog)

@@ -132,7 +132,7 @@ async def test_hostile_text_is_only_text_everywhere(
         clash = meet(f"a {EVIL}\n", f"b {EVIL}\n", f"c {EVIL}\n")
         assert isinstance(clash, Clash)
         dialogs = [
-            Confirm(EVIL, EVIL, deed=EVIL, keep=EVIL),
+            Confirm(EVIL, EVIL, action=EVIL, keep=EVIL),
             AskLine(EVIL, text=EVIL, explanation=EVIL),
             AskText(EVIL, text=EVIL),
             ChooseText(clash, ours=EVIL, theirs=EVIL),

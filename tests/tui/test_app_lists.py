@@ -467,16 +467,16 @@ async def test_a_test_input_is_copied_from_its_own_persona_whichever_is_open_by_
 ) -> None:
     other = TWO.replace("2+2", "3+3")
     async with program(make_store(tmp_path, {"one": TWO, "two": other})) as p:
-        editing, deeds = p.main.documents, p.main.persona_commands
-        assert editing is not None and deeds is not None and editing.persona is not None
+        editing, commands = p.main.documents, p.main.persona_commands
+        assert editing is not None and commands is not None and editing.persona is not None
 
         async def flush() -> None:
             monkeypatch.undo()
             await p.main.view.open_persona("two")
 
         for copy in (
-            lambda one: deeds._duplicate_test_input(one, "sum"),
-            lambda one: deeds._duplicate_marked_inputs(one, ["sum"]),
+            lambda one: commands._duplicate_test_input(one, "sum"),
+            lambda one: commands._duplicate_marked_inputs(one, ["sum"]),
         ):
             await p.open("one")
             monkeypatch.setattr(editing, "flush", flush)

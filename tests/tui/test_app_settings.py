@@ -16,7 +16,7 @@ from tui.screens.dialogs.settings import ProgramSettings
 from tui.settings import help_text as manual
 from tui.settings.live_settings import Preferences
 from tui.settings.schema import ConfigError, Settings, load_settings, unset_setting
-from tui.widgets.text.line_input import Field
+from tui.widgets.text.line_input import LineInput
 from tui.widgets.virtual_list import RowList
 
 
@@ -110,7 +110,7 @@ async def test_a_value_that_is_begun_goes_into_no_other_setting(tmp_path: Path) 
     async with program(make_store(tmp_path), preferences=known) as p:
         rows = await page(p, "max_tokens")
         await p.press("enter")
-        field = p.app.screen.query_one("#setting-value", Field)
+        field = p.app.screen.query_one("#setting-value", LineInput)
         await p.until(lambda: field.has_focus)
         await p.press("home", "5")
         rows.select("api_key_env")  # a click on that row

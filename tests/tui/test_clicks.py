@@ -19,7 +19,7 @@ from tui.screens.dialogs.help import Help
 from tui.screens.dialogs.settings import ProgramSettings
 from tui.widgets.footer import KeyLine
 from tui.widgets.plain_text import LiteralLabel
-from tui.widgets.text.line_input import Field
+from tui.widgets.text.line_input import LineInput
 
 
 async def click(p: Program, words: str, *, at: int = 0) -> None:
@@ -105,7 +105,7 @@ async def test_a_click_into_a_field_of_a_dialog_closes_nothing(tmp_path: Path) -
     async with program(make_store(tmp_path), size=(120, 40)) as p:
         p.main.action_switch_persona()
         dialog = await p.dialog(Switcher)
-        await p.pilot.click(dialog.query_one(Field))
+        await p.pilot.click(dialog.query_one(LineInput))
         assert p.app.screen is dialog
 
 

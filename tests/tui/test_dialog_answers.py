@@ -62,7 +62,7 @@ async def test_two_keys_or_clicks_in_one_read_answer_once(
 async def test_a_dialog_that_is_answered_under_another_goes_when_that_one_has_gone(tmp_path: Path) -> None:
     async with program(make_store(tmp_path)) as p:
         answers: list[object] = []
-        lower, upper = AskLine("Lower?"), Confirm("Upper?", deed="Do")
+        lower, upper = AskLine("Lower?"), Confirm("Upper?", action="Do")
         p.app.push_screen(lower, answers.append)
         p.app.push_screen(upper, answers.append)
         await p.dialog(Confirm)

@@ -72,7 +72,7 @@ def test_two_sides_meet_in_one_text_or_in_places_that_can_be_chosen(
 
 def _edited(mark: str) -> st.SearchStrategy[list[str]]:
     """What a side makes of ten lines: each as it is, gone, written anew or below a new one; some end in no newline."""
-    deeds = st.lists(
+    steps = st.lists(
         st.sampled_from(["keep", "keep", "keep", "drop", "write", "add"]), min_size=10, max_size=10
     )
     end = st.sampled_from([[], [f"{mark} end\n"], [f"{mark} end"]])
@@ -80,17 +80,17 @@ def _edited(mark: str) -> st.SearchStrategy[list[str]]:
         lambda done, last: (
             [
                 line
-                for number, deed in enumerate(done)
+                for number, step in enumerate(done)
                 for line in {
                     "keep": [f"{number}\n"],
                     "drop": [],
                     "write": [f"{mark} {number}\n"],
                     "add": [f"{mark} {number}\n", f"{number}\n"],
-                }[deed]
+                }[step]
             ]
             + last
         ),
-        deeds,
+        steps,
         end,
     )
 

@@ -7,7 +7,7 @@ from textual.app import App, ComposeResult
 from textual.events import Paste
 from textual.widgets.input import Selection
 
-from tui.widgets.text.line_input import LIMIT, Field
+from tui.widgets.text.line_input import LIMIT, LineInput
 
 LONG = "the beginning of a text that is much longer than the field is wide, up to its end"
 
@@ -16,19 +16,19 @@ class Stage(App[None]):
     AUTO_FOCUS = "#other"
 
     def compose(self) -> ComposeResult:
-        yield Field(LONG, id="field")
-        yield Field(id="other")
+        yield LineInput(LONG, id="field")
+        yield LineInput(id="other")
 
 
 def shown(app: App[None]) -> str:
-    return app.query_one("#field", Field).render_line(0).text.strip()
+    return app.query_one("#field", LineInput).render_line(0).text.strip()
 
 
 async def test_a_field_shows_the_beginning_until_somebody_is_in_it_and_again_when_they_left() -> None:
     app = Stage()
     async with app.run_test(size=(30, 4)) as pilot:
         await pilot.pause()
-        field = app.query_one("#field", Field)
+        field = app.query_one("#field", LineInput)
         assert shown(app).startswith("the beginning")
         field.focus()
         await pilot.pause()
@@ -55,13 +55,13 @@ async def test_a_click_into_a_field_means_the_letter_that_is_in_sight() -> None:
         await pilot.hover("#field", offset=(4, 0))
         await pilot.click("#field", offset=(4, 0))
         await pilot.press("X")
-        assert app.query_one("#field", Field).raw.startswith("the Xbeginning")
+        assert app.query_one("#field", LineInput).raw.startswith("the Xbeginning")
 
 
 async def test_what_is_pasted_takes_the_place_of_what_is_selected() -> None:
     app = Stage()
     async with app.run_test(size=(30, 4)) as pilot:
-        field = app.query_one("#field", Field)
+        field = app.query_one("#field", LineInput)
         field.focus()
         field.raw = "old name"
         field.selection = Selection(3, 0)
@@ -76,7 +76,7 @@ async def test_behind_a_first_paste_the_cursor_is_in_sight(text: str) -> None:
     app = Stage()
     async with app.run_test(size=(30, 4)) as pilot:
         await pilot.pause()
-        field = app.query_one("#other", Field)
+        field = app.query_one("#other", LineInput)
         app.post_message(Paste(text))
         await pilot.pause()
         assert field.render_line(0).text.rstrip().endswith("to its end")
@@ -90,7 +90,7 @@ async def test_a_word_is_found_before_the_cursor_however_far_it_is() -> None:
     app = Stage()
     async with app.run_test(size=(30, 4)) as pilot:
         await pilot.pause()
-        field = app.query_one("#other", Field)
+        field = app.query_one("#other", LineInput)
         field.raw = "one " + "two" * 600
         await pilot.press("end", "ctrl+w")
         await pilot.pause()
@@ -103,7 +103,7 @@ async def test_selection_and_cursor_are_where_they_are_between_wide_signs_and_ta
     app = Stage()
     async with app.run_test(size=(30, 4)) as pilot:
         await pilot.pause()
-        field = app.query_one("#other", Field)
+        field = app.query_one("#other", LineInput)
         field.raw = "漢字\tא e\u0301 x" * 40
         field.selection = Selection(8, len(field.value) - 1)
         await pilot.pause()
@@ -122,7 +122,7 @@ async def test_a_text_that_is_too_long_for_a_field_is_shown_kept_and_not_edited(
     text = "x" * LIMIT + "\x1bend"
     async with app.run_test(size=(30, 4)) as pilot:
         await pilot.pause()
-        field = app.query_one("#field", Field)
+        field = app.query_one("#field", LineInput)
         field.raw = text
         assert shown(app).endswith("x…")
         field.focus()
@@ -136,7 +136,7 @@ async def test_a_text_that_is_too_long_for_a_field_is_shown_kept_and_not_edited(
 async def test_a_paste_that_is_too_long_for_a_field_changes_nothing_and_says_so() -> None:
     app = Stage()
     async with app.run_test(size=(30, 4)) as pilot:
-        field = app.query_one("#other", Field)
+        field = app.query_one("#other", LineInput)
         field.raw = "name"
         field.focus()
         app.post_message(Paste("x" * LIMIT))

@@ -15,7 +15,7 @@ from tui.settings.schema import Settings
 from tui.widgets.footer import KeyLine
 from tui.widgets.plain_text import LiteralStatic
 from tui.widgets.queued_messages import QueuedLines
-from tui.widgets.text.line_input import Field
+from tui.widgets.text.line_input import LineInput
 
 ASK = ToolUse("ask_user", {"question": "Which one?", "options": ["the first", "the second"]})
 ROOMY = (240, 50)
@@ -83,7 +83,7 @@ async def test_walking_through_all_states_each_key_does_what_the_line_says(tmp_p
         main.action_go("tests")
         await says(p, "Esc chat", "n new", "Enter output", "e edit")
         main.action_go("settings")
-        await p.until(lambda: isinstance(main.focused, Field))
+        await p.until(lambda: isinstance(main.focused, LineInput))
         await says(p, "Enter save", "Up Down fields")
         await p.press("down")
         assert main.focused is main.settings.field("description")

@@ -12,7 +12,7 @@ from tests.tui.test_dialog_answers import at_once
 from tui.screens.dialogs.confirm import Confirm
 from tui.screens.dialogs.text_prompt import AskLine
 from tui.settings.schema import Settings
-from tui.widgets.text.line_input import Field
+from tui.widgets.text.line_input import LineInput
 
 
 async def go_to_fields(p: Program) -> None:
@@ -77,14 +77,14 @@ async def test_letters_behind_what_opens_a_field_while_the_output_is_read_go_int
         await p.until(lambda: p.main.conversation.panel_controller.reading)
         at_once(p, "k", "slash", *"find", "u")
         await p.until(lambda: isinstance(p.app.screen, AskLine))
-        await p.until(lambda: p.app.screen.query_one(Field).value == "findu")
+        await p.until(lambda: p.app.screen.query_one(LineInput).value == "findu")
 
 
 async def test_letters_behind_a_command_of_the_chat_bar_go_into_what_it_opens(tmp_path: Path) -> None:
     async with program(make_store(tmp_path), persona_id="one") as p:
         at_once(p, *"/new", "enter", *"Third")
         await p.until(lambda: isinstance(p.app.screen, AskLine))
-        await p.until(lambda: p.app.screen.query_one(Field).value == "Third")
+        await p.until(lambda: p.app.screen.query_one(LineInput).value == "Third")
 
 
 async def test_enter_behind_an_arrow_presses_the_button_that_it_leads_to(
@@ -103,7 +103,7 @@ async def test_enter_behind_an_arrow_presses_the_button_that_it_leads_to(
 
 
 async def _note(p: Program, answers: list[object]) -> None:
-    answers.append(await p.main.ask(Confirm("Do it?", deed="Do")))
+    answers.append(await p.main.ask(Confirm("Do it?", action="Do")))
 
 
 @pytest.mark.parametrize(

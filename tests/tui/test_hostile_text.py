@@ -56,7 +56,7 @@ from tui.widgets.queued_messages import Queued, QueuedLines
 from tui.widgets.test_input_list import TestInputs
 from tui.widgets.text.document_editor import TextEditor
 from tui.widgets.text.ellipsis import EllipsisStatic
-from tui.widgets.text.line_input import Field
+from tui.widgets.text.line_input import LineInput
 from tui.widgets.text.safe_text_area import LONG_LINE, SafeTextArea
 from tui.widgets.text.virtual_static import LongStatic
 from tui.widgets.virtual_list import Row, RowList
@@ -262,7 +262,7 @@ CASES: dict[type[Widget], tuple[Callable[[str], Widget], Callable[..., object] |
     Choices: (lambda text: Choices(), lambda choices, text: choices.show([text, text])),
     CommandList: (lambda text: CommandList(), fill_commands),
     QueuedLines: (lambda text: QueuedLines(), fill_queued),
-    Field: (lambda text: Field(text, hint=text), None),
+    LineInput: (lambda text: LineInput(text, hint=text), None),
     KeyLine: (lambda text: KeyLine(), lambda line, text: line.show([("f1", "help")], text)),
     PaneTabs: (lambda text: PaneTabs([("a", "A")]), None),
     RowList: (
@@ -278,7 +278,7 @@ CASES: dict[type[Widget], tuple[Callable[[str], Widget], Callable[..., object] |
 """How each class is made, with a text where it takes one, and how it is given the text afterwards."""
 
 LITERALS = [LiteralStatic, LongStatic, EllipsisStatic, LiteralLabel, LiteralButton]
-MADE_WITH_TEXT = [*LITERALS, SafeTextArea, ChatInput, Field, TextEditor]
+MADE_WITH_TEXT = [*LITERALS, SafeTextArea, ChatInput, LineInput, TextEditor]
 
 
 def widget_classes() -> set[type[Widget]]:

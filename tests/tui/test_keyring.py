@@ -104,14 +104,14 @@ def test_what_is_wrong_is_said_without_the_keyrings_own_words(
     fails: type[Exception], said: str, use: Any
 ) -> None:
     use(Ring(fails=fails))
-    deeds = [lambda: keyring.store_key(SECRET), keyring.stored_key]
+    calls = [lambda: keyring.store_key(SECRET), keyring.stored_key]
     if fails is NoKeyringError:
         keyring.forget_key()  # where there is none, no key is in it
     else:
-        deeds.append(keyring.forget_key)
-    for deed in deeds:
+        calls.append(keyring.forget_key)
+    for call in calls:
         with pytest.raises(PersonaError) as told:
-            deed()
+            call()
         assert said in str(told.value)
         assert SECRET not in f"{told.value} {told.value.__cause__}"
 

@@ -25,7 +25,7 @@ from tui.screens.dialogs.picker import Pick
 from tui.screens.dialogs.settings import ProgramSettings
 from tui.screens.dialogs.text_prompt import AskLine
 from tui.widgets.persona_fields import FIELDS
-from tui.widgets.text.line_input import LIMIT, Field
+from tui.widgets.text.line_input import LIMIT, LineInput
 
 BIG = "a line of it, 漢字 e\u0301\n" * 6_000 + "its end"
 A_KEY = 0.15
@@ -38,23 +38,23 @@ def fields_of_the_program() -> set[str]:
     for path in Path(tui.__file__).parent.rglob("*.py"):
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
             name = node.func.id if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) else ""
-            assert name not in ("Input", "MaskedInput"), f"{path}: only a Field takes any text"
-            if name in ("Field", "SecretField"):
+            assert name not in ("Input", "MaskedInput"), f"{path}: only a LineInput takes any text"
+            if name in ("LineInput", "SecretInput"):
                 found.add(
                     ".".join(("tui", *path.relative_to(Path(tui.__file__).parent).with_suffix("").parts))
                 )
     return found
 
 
-async def walk(p: Program) -> AsyncIterator[Field]:
+async def walk(p: Program) -> AsyncIterator[LineInput]:
     """Go through the fields of the program, one of each kind."""
     main = p.main
 
-    async def dialog(kind: type, *keys: str) -> Field:
+    async def dialog(kind: type, *keys: str) -> LineInput:
         await p.press(*keys)
         shown = await p.dialog(kind)
-        await p.until(lambda: isinstance(p.app.focused, Field))
-        field: Field = shown.query_one(Field)
+        await p.until(lambda: isinstance(p.app.focused, LineInput))
+        field: LineInput = shown.query_one(LineInput)
         return field
 
     async def close() -> None:
@@ -79,7 +79,7 @@ async def walk(p: Program) -> AsyncIterator[Field]:
     await close()
     main.action_go("personas")
     await p.press("slash")
-    await p.until(lambda: isinstance(p.app.focused, Field))
+    await p.until(lambda: isinstance(p.app.focused, LineInput))
     yield p.app.focused  # type: ignore[misc]
     main.action_go("settings")
     await p.until(lambda: main.settings.focus_target is not None)
@@ -90,7 +90,7 @@ async def walk(p: Program) -> AsyncIterator[Field]:
     field.raw = main.settings.slot(FIELDS[0][0]).base
 
 
-async def cost(p: Program, field: Field, key: str) -> float:
+async def cost(p: Program, field: LineInput, key: str) -> float:
     """Return the seconds of work that a key takes, with what it leads to and the drawing of the field."""
     start = time.process_time()
     await p.press(key)
@@ -161,7 +161,7 @@ def take_long(p: Program, monkeypatch: pytest.MonkeyPatch) -> None:
     loop = asyncio.get_running_loop()
     clock, late = loop.time, 0.0
     monkeypatch.setattr(loop, "time", lambda: clock() + late)
-    for kind in (TextArea, Field):
+    for kind in (TextArea, LineInput):
         replace = kind._replace_via_keyboard if kind is TextArea else kind.replace
 
         def slowly(self: Any, text: str, *rest: Any, replace: Any = replace) -> Any:

@@ -19,13 +19,13 @@ from tests.support.program import make_store, program
 class Desk(App[None]):
     """Does on a key what it is told to, and writes down which keys came."""
 
-    def __init__(self, deed: Callable[[Desk], object]) -> None:
+    def __init__(self, action: Callable[[Desk], object]) -> None:
         super().__init__()
-        self.deed, self.done = deed, [""]
+        self.action, self.done = action, [""]
 
     async def on_key(self, event: Key) -> None:
         self.done[-1] += event.key
-        self.deed(self)
+        self.action(self)
 
     def note(self, what: str = "!") -> None:
         self.done[-1] += what

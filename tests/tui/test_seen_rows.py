@@ -112,7 +112,7 @@ def clash(text: str) -> Clash:
 DIALOGS: dict[str, Callable[[str], Dialog[Any]]] = {
     "diff": lambda text: ShowDiff("Last change", diff(text)),
     "conflict": lambda text: ChooseText(clash(text)),
-    "yes or no": lambda text: Confirm("Delete?", text, deed="Delete"),
+    "yes or no": lambda text: Confirm("Delete?", text, action="Delete"),
     "one line": lambda text: AskLine("Name", explanation=text),
     "key": lambda text: AskSecret("Key", text),
     "way": lambda text: Connect("offline", text),

@@ -16,7 +16,7 @@ from tui.commands.slash import COMMANDS, TAKES_WORDS, SlashCommand, Unknown, as_
 from tui.screens.dialogs.command_palette import Switcher
 from tui.screens.dialogs.help import Help
 from tui.terminal.ascii_fallback import Charset
-from tui.widgets.text.line_input import Field
+from tui.widgets.text.line_input import LineInput
 from tui.widgets.virtual_list import RowList
 
 MESSAGES = [
@@ -278,7 +278,7 @@ async def test_the_palette_finds_every_command_by_its_name_and_does_what_it_does
         await p.run_to_end("hello")
         p.main.action_switch_persona(">")
         dialog = await p.dialog(Switcher)
-        field, matches = dialog.query_one(Field), dialog.query_one("#matches", RowList)
+        field, matches = dialog.query_one(LineInput), dialog.query_one("#matches", RowList)
         actions = {command.slash: command.action for command in palette() if command.slash}
         assert set(actions) == set(COMMANDS)
         for name in [*COMMANDS, "export"]:

@@ -1,4 +1,4 @@
-"""A disk that is slower than the person pauses: no save takes what the one before stores for another's deed."""
+"""A disk that is slower than the person pauses: no save takes what the one before stores for another's."""
 
 from __future__ import annotations
 

@@ -19,7 +19,7 @@ from tui.screens.dialogs.confirm import Confirm
 from tui.screens.dialogs.conflict import ChooseText
 from tui.screens.dialogs.picker import Pick
 from tui.screens.dialogs.text_prompt import AskLine
-from tui.widgets.text.line_input import Field
+from tui.widgets.text.line_input import LineInput
 
 SMALL, ENOUGH = (40, 10), (80, 24)
 
@@ -121,7 +121,7 @@ async def test_a_dialog_is_neither_seen_nor_answered_and_is_there_again(tmp_path
             assert p.app.screen is dialog and dialog._appeared is None, (
                 "its time of grace begins when it is seen"
             )
-            assert "yes" not in [field.value for field in dialog.query(Field)]
+            assert "yes" not in [field.value for field in dialog.query(LineInput)]
             await p.pilot.resize_terminal(*ENOUGH)
             await p.until(lambda dialog=dialog: not covered(dialog) and dialog._appeared is not None)  # type: ignore[misc]
             await p.pilot.pause()
@@ -154,7 +154,7 @@ async def test_what_is_told_covers_nothing_and_is_told_once_it_is_seen(tmp_path:
         await shrink(p)
         p.app.notify("Told below a dialog.", timeout=600)
         await p.told("below")
-        dialog = Confirm("Sure?", deed="Do")
+        dialog = Confirm("Sure?", action="Do")
         p.main.start(p.main.ask(dialog))
         await p.until(lambda: p.app.screen is dialog)
         await grow(p)

@@ -331,7 +331,7 @@ async def test_a_file_that_is_gone_is_written_back_with_everything_it_held(
         await p.until(lambda: p.state == "gone")
         await p.press("f5")
         await p.dialog(Confirm)
-        await p.pilot.click("#deed")
+        await p.pilot.click("#confirm")
         await p.until(lambda: p.state == "saved" and not left(store))
         assert p.file("one").read_text() == text.replace("first line", "my first line")
 

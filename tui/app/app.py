@@ -16,7 +16,7 @@ from textual.screen import Screen
 from personas.errors import PersonaError
 from tui.app.environment import given_environment
 from tui.app.notifications import gives_way, rows_below
-from tui.app.operation_context import present_deed
+from tui.app.operation_context import current_operation
 from tui.app.shutdown import Ending
 from tui.commands.registry import textual_keymap
 from tui.settings.schema import Settings
@@ -98,7 +98,7 @@ class PersonaApp(Ending, inherit_bindings=False):
         self._looking = asyncio.Lock()
         self._unseen: list[Notification] = []
         self.last_error: tuple[object | None, str] | None = None
-        """The error told last, and the deed that it belongs to."""
+        """The error told last, and the operation that it belongs to."""
 
     def get_default_screen(self) -> Screen[Any]:
         if not self.capabilities.calm:
@@ -149,7 +149,7 @@ class PersonaApp(Ending, inherit_bindings=False):
                 "Use the personas in this folder?",
                 f"{folder}\n\nIt holds personas. Using it as home lets the agent talk about them, and change "
                 "them when you ask. You will not be asked again.",
-                deed="Use this folder",
+                action="Use this folder",
                 keep="Use my own",
             ),
         )
@@ -266,7 +266,7 @@ class PersonaApp(Ending, inherit_bindings=False):
         message = content(shortened(message, 500)).plain
         if error:
             log.warning("told: %s", message)
-            self.last_error = (present_deed(), message)
+            self.last_error = (current_operation(), message)
         self.notify(
             message,
             severity="error" if error else "information",

@@ -218,7 +218,7 @@ class Ending(Appearance, inherit_bindings=False):
         is_kept = self._within(SAVE_WITHIN, lambda: self._keep_elsewhere({}))
         return is_saved and is_kept
 
-    def _within(self, seconds: float, deed: Callable[[], object]) -> bool:
+    def _within(self, seconds: float, call: Callable[[], object]) -> bool:
         """Do something that blocks; return whether it came to an end, be it by a fault, in that time.
 
         It may look at widgets: the loop waits here as long.
@@ -226,7 +226,7 @@ class Ending(Appearance, inherit_bindings=False):
 
         def work() -> None:
             try:
-                deed()
+                call()
             except Exception as error:  # noqa: BLE001 - the first fault may have broken what this needs
                 self.log(error)
 

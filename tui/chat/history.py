@@ -95,7 +95,7 @@ class ConversationHistory:
         if self._context.settled.is_set() and not self._can_clear():
             return
         asked = Confirm(
-            "Begin a new conversation?", "/unclear brings this one back.", deed="Clear", keep="Keep"
+            "Begin a new conversation?", "/unclear brings this one back.", action="Clear", keep="Keep"
         )
         reading = self._context.screen.start(self._read_for_clear(asked))
         if (

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import asyncio
-from collections.abc import Callable, Coroutine, Mapping
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Protocol
+
+from tui.app.host import Host
 
 if TYPE_CHECKING:
     from personas.persona import Persona
-    from tui.app.app import PersonaApp
     from tui.outputs.controller import OutputsController
     from tui.widgets.chat_bar import ChatBar
     from tui.widgets.persona_fields import SettingsPane
@@ -17,8 +17,8 @@ if TYPE_CHECKING:
     from tui.widgets.text.document_editor import TextEditor
 
 
-class ConversationHost(Protocol):
-    """The main screen, as the conversation knows it. What is not described here is as in Textual's `Screen`."""
+class ConversationHost(Host, Protocol):
+    """The main screen, as the conversation knows it. What is described nowhere is as in Textual's `Screen`."""
 
     @property
     def focused(self) -> Any: ...
@@ -40,10 +40,6 @@ class ConversationHost(Protocol):
 
     @property
     def set_timer(self) -> Any: ...
-
-    @property
-    def program(self) -> PersonaApp:
-        """The app."""
 
     @property
     def chat_bar(self) -> ChatBar:
@@ -79,24 +75,6 @@ class ConversationHost(Protocol):
 
     def take_layouts(self, layouts: Mapping[str, Mapping[str, int]]) -> None:
         """Give the panes the widths that were remembered."""
-
-    def tell(self, message: str, *, error: bool = False) -> None:
-        """Show a message for a moment."""
-
-    async def ask(self, dialog: Any) -> Any:
-        """Show a dialog and return its answer, None when it was closed."""
-
-    async def confirm(self, question: str, text: str, *, deed: str, keep: str, danger: bool = False) -> bool:
-        """Ask whether something is to be done."""
-
-    def start(self, work: Coroutine[Any, Any, Any]) -> asyncio.Task[Any]:
-        """Run something beside the screen."""
-
-    def again(self, work: Callable[[], Coroutine[Any, Any, Any]]) -> None:
-        """The same, unless the last time is still under way."""
-
-    def focus_chat(self) -> None:
-        """Give the keys to the chat bar."""
 
     def show_badges(self) -> None:
         """Show which personas have news, and what keys do now."""

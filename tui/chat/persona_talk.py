@@ -19,8 +19,8 @@ if TYPE_CHECKING:
     from agent.outputs.variant import Variant
     from personas.changes import AddTestInput
     from personas.store import Store
+    from tui.app.host import Host
     from tui.document.controller import DocumentController
-    from tui.screens.host import Host
 
 NO_MODEL = "No model is connected, and the offline model does not answer as a persona. /model connects one."
 AGAIN = "/continue asks again."

@@ -145,7 +145,7 @@ class QuestionController:
             "Trust this folder?",
             f"{root}\n\nThe task that asks was found there and not begun in this program. Say yes only if the folder "
             "is yours or you know where it comes from. You will not be asked again.",
-            deed="Trust it",
+            action="Trust it",
             keep="Not now",
             danger=True,
         )

@@ -85,7 +85,7 @@ class TaskController:
 
     async def _give_up(self, talk: Conversation) -> None:
         if self._context.talks is None or not await self._context.screen.confirm(
-            "Give this task up?", "What it did stays and can be undone.", deed="Give up", keep="Keep it"
+            "Give this task up?", "What it did stays and can be undone.", action="Give up", keep="Keep it"
         ):
             return
         await self._context.talks.give_up(talk)

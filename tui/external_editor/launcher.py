@@ -140,7 +140,7 @@ async def edit_file(app: PersonaApp, editing: DocumentController) -> None:
             editing.in_hand = False
             unit = await call(end_edit, store, persona.id)
         await editing.read_again(quiet=True, outside=not unit)
-        clash = None if handed is None else await _put_back(app, editing, handed)
+        clash = None if handed is None else await _merge_back(app, editing, handed)
     if failure:
         now = editing.persona
         changed = now is not None and now.id == persona.id and now.revision != persona.revision
@@ -152,7 +152,7 @@ async def edit_file(app: PersonaApp, editing: DocumentController) -> None:
         await _choose(app, editing, persona.id, clash)
 
 
-async def _put_back(app: PersonaApp, editing: DocumentController, handed: HandedOut) -> Clash | None:
+async def _merge_back(app: PersonaApp, editing: DocumentController, handed: HandedOut) -> Clash | None:
     """Put back what the editor's copy took away, and say so; returns where that touches what was written."""
     from tui.document.merge import Clash
     from tui.external_editor.persona_file import take_back

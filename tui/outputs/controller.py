@@ -43,7 +43,9 @@ class OutputsHost(Protocol):
     def tell(self, message: str, *, error: bool = False) -> None:
         """Show a message for a moment."""
 
-    async def confirm(self, question: str, text: str, *, deed: str, keep: str, danger: bool = False) -> bool:
+    async def confirm(
+        self, question: str, text: str, *, action: str, keep: str, danger: bool = False
+    ) -> bool:
         """Ask whether something is to be done."""
 
     def start(self, work: Coroutine[Any, Any, Any]) -> Any:
@@ -426,7 +428,7 @@ class OutputsController:
         total = sum(estimates, NOTHING)
         if not agreed and total.must_ask(settings.confirm_dollars, settings.confirm_requests):
             text = f"This takes {total.sentence()}."
-            if not await self._host.confirm("Run the test inputs?", text, deed="Run", keep="Not now"):
+            if not await self._host.confirm("Run the test inputs?", text, action="Run", keep="Not now"):
                 return None
         if self._pace is None or not self._runs:
             self._pace = evaluator.pace()

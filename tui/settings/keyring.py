@@ -97,7 +97,7 @@ def forget_key() -> None:
         raise PersonaError(f"The key may still be in the keyring: {error}.") from None
 
 
-def _ask(deed: Callable[[Any], Any]) -> Any:
+def _ask(call: Callable[[Any], Any]) -> Any:
     """Return what the keyring answers.
 
     Raises:
@@ -111,7 +111,7 @@ def _ask(deed: Callable[[Any], Any]) -> Any:
 
     def work() -> None:
         try:
-            answers.put((deed(ring), None))
+            answers.put((call(ring), None))
         except Exception as error:  # noqa: BLE001 - its backends raise what they like
             answers.put((None, error))
 

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from tui.document.document import OpenDocument
     from tui.document.undo import Operation
-    from tui.widgets.text.line_input import Field
+    from tui.widgets.text.line_input import LineInput
 
 FIELDS = (
     ("name", "Name", "the id"),
@@ -44,7 +44,7 @@ NO_CHOICE = "not a level"
 class FieldView:
     """Connects a slot with the field that shows it."""
 
-    def __init__(self, field: Field, slot: TextSlot) -> None:
+    def __init__(self, field: LineInput, slot: TextSlot) -> None:
         self._field, self._slot = field, slot
         self.showing = False
         """Whether the field is being changed by the slot."""
@@ -85,12 +85,12 @@ class SettingsPane(VerticalScroll, can_focus=False):
 
     async def fill(self) -> None:
         """Mount the fields; done after the first paint, which they would hold up."""
-        from tui.widgets.text.line_input import Field
+        from tui.widgets.text.line_input import LineInput
 
         rows = [
             Horizontal(
                 LiteralLabel(title),
-                Field(hint=hint, id=f"setting-{field}"),
+                LineInput(hint=hint, id=f"setting-{field}"),
                 *([LiteralLabel(NO_CHOICE, classes="setting-note")] if field in CHOICES else ()),
                 classes="setting",
             )
@@ -105,12 +105,12 @@ class SettingsPane(VerticalScroll, can_focus=False):
         self._filled = True
         self.show(self._document, fresh=True)
 
-    def field(self, name: str) -> Field:
+    def field(self, name: str) -> LineInput:
         """Return one field."""
         return self.query_one(f"#setting-{name}")  # type: ignore[return-value]
 
     @property
-    def focus_target(self) -> Field | None:
+    def focus_target(self) -> LineInput | None:
         """What gets the keys: the first field, once there are any."""
         return self.field("name") if self._filled else None
 
@@ -143,7 +143,7 @@ class SettingsPane(VerticalScroll, can_focus=False):
         """Return the slot of a field; one without a document where none is shown."""
         return self._document.slot(FIELD + name) if self._document is not None else TextSlot(FIELD + name)
 
-    def _bind(self, name: str, field: Field) -> None:
+    def _bind(self, name: str, field: LineInput) -> None:
         """Connect a field with its slot in the open document."""
         if (before := self._bound.get(name)) is not None:
             before.view = None
@@ -157,7 +157,7 @@ class SettingsPane(VerticalScroll, can_focus=False):
             self._undo_of(name).typing(self.field(name).raw)
             self._take(name)
 
-    def _has_keys(self, field: Field) -> bool:
+    def _has_keys(self, field: LineInput) -> bool:
         """Whether a field has the focus, or will have it once the terminal has its focus back."""
         return not field.disabled and field in (self.screen.focused, self.app._last_focused_on_app_blur)
 
@@ -184,7 +184,7 @@ class SettingsPane(VerticalScroll, can_focus=False):
     def on_click(self, event: events.Click) -> None:
         for row in self.query(".setting"):
             if event.widget is not None and row in event.widget.ancestors_with_self:
-                field: Field = row.query_one("Field")  # type: ignore[assignment]
+                field: LineInput = row.query_one("LineInput")  # type: ignore[assignment]
                 if not field.disabled and not field.has_focus:
                     field.focus()
                 self._offer_choice(field)

@@ -215,11 +215,11 @@ class PersonaList(Vertical):
         self._show_subtitle()
 
     async def action_filter(self) -> None:
-        from tui.widgets.text.line_input import Field
+        from tui.widgets.text.line_input import LineInput
 
         if not self.filter_open:
-            await self.mount(Field(hint="filter", id="persona-filter"), before=0)
-        self.query_one(Field).focus()
+            await self.mount(LineInput(hint="filter", id="persona-filter"), before=0)
+        self.query_one(LineInput).focus()
 
     # Named, not decorated: the module of fields is loaded when the first one is needed.
 

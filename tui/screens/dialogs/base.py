@@ -20,7 +20,7 @@ from textual.content import Content
 from textual.screen import ModalScreen
 from textual.widget import Widget
 
-from tui.app.operation_context import present_deed
+from tui.app.operation_context import current_operation
 from tui.commands.registry import BY_ID, Keymap, binding, first_key, hint, keymap_of, keys_of, sentence
 from tui.screens.too_small import is_click, is_too_small, is_unseen, too_small
 from tui.terminal.textual_compat.toasts import ToastRack
@@ -39,7 +39,7 @@ NEWS_FOR = 8.0
 """Seconds for which what is told in a dialog stays there, errors longer."""
 
 JUST_NOW = 2.0
-"""Seconds for which an error of the deed that opens a dialog is what the dialog is about."""
+"""Seconds for which an error of the operation that opens a dialog is what the dialog is about."""
 
 SHORT = 20
 """Rows of a screen below which a dialog takes all of them and leaves no blanks."""
@@ -86,7 +86,7 @@ class Dialog(ModalScreen[Result]):
         super().__init__()
         self._appeared: float | None = None  # when it was painted, and keys typed blindly had ended
         self._error = ""
-        self._opened_by = present_deed()  # the one that opens it
+        self._opened_by = current_operation()  # the one that opens it
         self._refused = False  # whether the error is what is wrong with the answer
         self._times_told = 0  # how often something was told
         self._given: list[Result | None] = []

@@ -18,7 +18,7 @@ from tui.commands.fuzzy import fold, match_all, words_of
 from tui.commands.registry import binding, first_key, palette
 from tui.screens.dialogs.base import Dialog, choosing
 from tui.widgets.persona_list import SIGNS, PersonaEntry, ids_with_shared_names
-from tui.widgets.text.line_input import Field
+from tui.widgets.text.line_input import LineInput
 from tui.widgets.virtual_list import Row, RowList
 
 TITLES = {"persona": "Switch persona", "command": "Commands", "test": "Test inputs"}
@@ -78,7 +78,7 @@ class Switcher(Dialog[Picked]):
     def compose(self) -> ComposeResult:
         with Vertical(classes="dialog switcher") as box:
             box.border_title = TITLES["persona"]
-            yield Field(self._query, hint="a name · > commands · # test inputs", id="query")
+            yield LineInput(self._query, hint="a name · > commands · # test inputs", id="query")
             yield RowList(
                 empty=NOTHING if self._is_read else READING, id="matches", classes="gives", lit=True
             )
@@ -88,7 +88,7 @@ class Switcher(Dialog[Picked]):
         super().on_mount()
         rows = self.query_one(RowList)
         rows.can_focus = False
-        field = self.query_one(Field)
+        field = self.query_one(LineInput)
         field.focus()
         field.cursor_position = len(field.value)
         self._match(self._query)
@@ -99,7 +99,7 @@ class Switcher(Dialog[Picked]):
         self.__dict__.pop("_persona_rows", None)
         if not self.is_mounted or self not in self.app.screen_stack:
             return
-        query, rows = self.query_one(Field).value, self.query_one(RowList)
+        query, rows = self.query_one(LineInput).value, self.query_one(RowList)
         rows.empty = NOTHING if is_read else READING
         if query[:1] not in (">", "#"):
             key = rows.key

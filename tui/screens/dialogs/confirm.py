@@ -17,12 +17,12 @@ from tui.widgets.text.virtual_static import LongStatic
 
 
 class Confirm(Dialog[bool]):
-    """Asks; gives True for the deed, False or None for not doing it.
+    """Asks; gives True for doing it, False or None for not.
 
     Args:
         question: one line, any text.
         explanation: what follows from it, any text.
-        deed: the word on the button that does it.
+        action: the words on the button that does it.
         keep: the word on the other one.
         danger: whether the safe button has the focus at first.
     """
@@ -37,11 +37,11 @@ class Confirm(Dialog[bool]):
     grace = GRACE
 
     def __init__(
-        self, question: str, explanation: str = "", *, deed: str, keep: str = "Cancel", danger: bool = False
+        self, question: str, explanation: str = "", *, action: str, keep: str = "Cancel", danger: bool = False
     ) -> None:
         super().__init__()
         self._question, self._explanation = question, explanation
-        self._deed, self._keep, self._danger = deed, keep, danger
+        self._action, self._keep, self._danger = action, keep, danger
 
     def compose(self) -> ComposeResult:
         with Vertical(classes="dialog") as box:
@@ -50,12 +50,14 @@ class Confirm(Dialog[bool]):
                 yield DialogText(self._explanation)
             with Horizontal(classes="dialog-buttons"):
                 yield LiteralButton(self._keep, id="keep")
-                yield LiteralButton(self._deed, id="deed", variant="error" if self._danger else "primary")
+                yield LiteralButton(
+                    self._action, id="confirm", variant="error" if self._danger else "primary"
+                )
             yield self.hint("Enter chooses", ("ask.yes", "yes"), ("ask.no", "no"), ("dialog.close", "closes"))
 
     def on_mount(self) -> None:
         super().on_mount()
-        self.query_one("#keep" if self._danger else "#deed", LiteralButton).focus()
+        self.query_one("#keep" if self._danger else "#confirm", LiteralButton).focus()
 
     def explain(self, text: str) -> None:
         """Say something else of what follows from it, now that it is read."""
@@ -71,4 +73,4 @@ class Confirm(Dialog[bool]):
     @on(Button.Pressed)
     def _pressed(self, event: Button.Pressed) -> None:
         event.stop()
-        self.action_answer(event.button.id == "deed")
+        self.action_answer(event.button.id == "confirm")

@@ -20,8 +20,8 @@ if TYPE_CHECKING:
     from agent.models.probe import ProbeResult
     from personas.files.home import Home
     from tui.app.app import PersonaApp
+    from tui.app.host import Host
     from tui.chat.controller import ConversationController
-    from tui.screens.host import Host
     from tui.settings.live_settings import Preferences
     from tui.settings.model_factory import Connection
 
@@ -287,7 +287,7 @@ class Connecting:
             Confirm(
                 "It did not work. Use it all the same?",
                 f"{probe.message}\n\nThe model stays {self._program.model_name} unless you take this one.",
-                deed="Use it",
+                action="Use it",
                 keep="Leave it",
                 danger=True,
             )
@@ -308,7 +308,7 @@ class Connecting:
             "Use it at every start?",
             f"{note}\n\nmodel = {where.model}, base_url = {where.base_url} are then written to "
             f"{self._preferences.path}. No key is written there.".strip(),
-            deed="Every start",
+            action="Every start",
             keep="This time",
             danger=bool(note),
         )
@@ -329,7 +329,7 @@ class Connecting:
         question = Confirm(
             "Keep the key in the system's keyring?",
             f"{note}\n\nThen every start has it. Otherwise it is forgotten when you quit.".strip(),
-            deed="Keep it",
+            action="Keep it",
             keep="This time",
             danger=bool(note),
         )

@@ -16,7 +16,7 @@ from tui.commands.registry import binding, first_key
 from tui.screens.dialogs.base import GRACE, Dialog, DialogText, choosing
 from tui.settings.schema import OFFLINE
 from tui.widgets.plain_text import label
-from tui.widgets.text.line_input import Field
+from tui.widgets.text.line_input import LineInput
 from tui.widgets.virtual_list import Row, RowList
 
 WAYS = (
@@ -96,7 +96,7 @@ class Connect(Dialog[str]):
             self.dismiss(event.key)
 
 
-class SecretField(Field):
+class SecretInput(LineInput):
     """A field whose text is never shown, and cannot be copied out of it."""
 
     sign = "•"
@@ -105,7 +105,7 @@ class SecretField(Field):
         return self.sign * len(text)
 
     def __repr__(self) -> str:
-        return "SecretField()"
+        return "SecretInput()"
 
     def action_copy(self) -> None:
         """A secret is not copied."""
@@ -142,12 +142,12 @@ class AskSecret(Dialog[str]):
         with Vertical(classes="dialog") as box:
             box.border_title = label(self._question, 70)
             yield DialogText(self._explanation)
-            yield SecretField(hint="paste it here; it is not shown", id="answer")
+            yield SecretInput(hint="paste it here; it is not shown", id="answer")
             yield self.hint("Enter accepts", ("dialog.close", "closes"))
 
     def on_mount(self) -> None:
         super().on_mount()
-        field = self.query_one(SecretField)
+        field = self.query_one(SecretInput)
         field.sign = "*" if self._ascii_only else "•"
         field.value = self._kept
         field.focus()

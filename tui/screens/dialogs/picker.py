@@ -17,7 +17,7 @@ from tui.commands.fuzzy import fold, match_all, words_of
 from tui.commands.registry import binding
 from tui.screens.dialogs.base import Dialog, DialogText
 from tui.widgets.plain_text import label
-from tui.widgets.text.line_input import Field
+from tui.widgets.text.line_input import LineInput
 from tui.widgets.virtual_list import Row, RowList
 
 MOST = 14
@@ -54,7 +54,7 @@ class Pick(Dialog[str]):
             if self._text:
                 yield DialogText(self._text)
             if self._filter:
-                yield Field(hint="filter", id="query")
+                yield LineInput(hint="filter", id="query")
             yield RowList(
                 empty="Nothing here." if self._is_read else "Reading…", id="choices", classes="gives"
             )
@@ -66,7 +66,7 @@ class Pick(Dialog[str]):
         super().on_mount()
         rows = self.query_one(RowList)
         self._fill()
-        (self.query_one(Field) if self._filter else rows).focus()
+        (self.query_one(LineInput) if self._filter else rows).focus()
 
     def show_rows(self, rows: Sequence[Row]) -> None:
         """Show what to choose from, which is read by now."""
@@ -79,7 +79,7 @@ class Pick(Dialog[str]):
 
     def _fill(self) -> None:
         rows = self.query_one(RowList)
-        rows.set_rows(self._found(self.query_one(Field).value) if self._filter else self._rows)
+        rows.set_rows(self._found(self.query_one(LineInput).value) if self._filter else self._rows)
         rows.select(self._at)
         rows.styles.height = min(MOST, max(1, len(self._rows)))
 

@@ -22,7 +22,7 @@ from tui.settings.schema import CHOICES
 from tui.terminal.secrets import redact
 from tui.widgets.plain_text import LiteralStatic, label
 from tui.widgets.text.ellipsis import EllipsisStatic
-from tui.widgets.text.line_input import Field
+from tui.widgets.text.line_input import LineInput
 from tui.widgets.virtual_list import Row, RowList
 
 if TYPE_CHECKING:
@@ -61,7 +61,7 @@ class ProgramSettings(Dialog[None]):
             box.border_subtitle = label(str(self._preferences.path), 90)
             yield RowList(id="settings-rows")
             yield EllipsisStatic("", id="setting-help")
-            yield Field(id="setting-value")
+            yield LineInput(id="setting-value")
             yield EllipsisStatic("", id="setting-trouble")
             yield self.hint(*HINT)
 
@@ -83,8 +83,8 @@ class ProgramSettings(Dialog[None]):
         return self.query_one(RowList)
 
     @property
-    def _field(self) -> Field:
-        return self.query_one("#setting-value", Field)
+    def _field(self) -> LineInput:
+        return self.query_one("#setting-value", LineInput)
 
     @property
     def _program(self) -> PersonaApp:
@@ -232,9 +232,9 @@ class ProgramSettings(Dialog[None]):
     def _store(self, name: str, value: Any) -> None:
         self._program.main.start(self._changed(lambda: self._preferences.store({name: value})))
 
-    async def _changed(self, deed: Callable[[], None]) -> None:
+    async def _changed(self, change: Callable[[], None]) -> None:
         had_key = self._preferences.settings.api_key_in_keyring
-        await self._stored(deed)
+        await self._stored(change)
         if had_key and not self._preferences.settings.api_key_in_keyring:
             from tui.settings.keyring import forget_key
 
@@ -264,10 +264,10 @@ class ProgramSettings(Dialog[None]):
             return
         await self._stored(self._preferences.read_again, failure)
 
-    async def _stored(self, deed: Callable[[], None], failure: str = "") -> None:
+    async def _stored(self, change: Callable[[], None], failure: str = "") -> None:
         trouble = failure
         try:
-            await asyncio.to_thread(deed)
+            await asyncio.to_thread(change)
             odd = self._preferences.warnings
             told = f"{len(odd)} things in the file are wrong, see above." if len(odd) > 1 else "".join(odd)
             trouble = " ".join(filter(None, (told, failure)))

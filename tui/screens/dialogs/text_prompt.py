@@ -20,7 +20,7 @@ from tui.screens.dialogs.base import Dialog, DialogText
 from tui.terminal.visible_controls import from_shown
 from tui.widgets.plain_text import label
 from tui.widgets.text.document_editor import TextEditor
-from tui.widgets.text.line_input import Field
+from tui.widgets.text.line_input import LineInput
 
 
 class AskLine(Dialog[str]):
@@ -56,12 +56,12 @@ class AskLine(Dialog[str]):
             box.border_title = label(self._question, 70)
             if self._explanation:
                 yield DialogText(self._explanation)
-            yield Field(self._text, hint=self._hint, id="answer")
+            yield LineInput(self._text, hint=self._hint, id="answer")
             yield self.hint("Enter accepts", ("dialog.close", "closes"))
 
     def on_mount(self) -> None:
         super().on_mount()
-        field = self.query_one(Field)
+        field = self.query_one(LineInput)
         field.focus()
         field.action_select_all()  # typing takes the place of what stood there
 

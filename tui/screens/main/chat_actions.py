@@ -10,10 +10,10 @@ from tui.commands.fuzzy import fold, words_of
 from tui.commands.registry import sentence
 
 if TYPE_CHECKING:
+    from tui.app.host import Host
     from tui.chat.controller import ConversationController
     from tui.screens.dialogs.connect_controller import Connecting
     from tui.screens.dialogs.picker import Pick
-    from tui.screens.host import Host
     from tui.screens.main.persona_actions import PersonaActions
     from tui.screens.main.persona_catalog import PersonaCatalog
     from tui.screens.main.persona_commands import PersonaCommands

@@ -11,8 +11,8 @@ from tui.commands import slash
 from tui.widgets.chat_bar import ChatBar
 
 if TYPE_CHECKING:
+    from tui.app.host import Host
     from tui.chat.controller import ConversationController
-    from tui.screens.host import Host
 
 OF_HOME = frozenset({"new", "persona", "undo", "redo"})
 """Commands that cannot be done before the home is read."""

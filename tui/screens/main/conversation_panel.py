@@ -16,8 +16,8 @@ from tui.widgets.conversation import ConversationView, Glyphs
 from tui.widgets.question_box import QuestionBox
 
 if TYPE_CHECKING:
+    from tui.app.host import Host
     from tui.chat.controller import ConversationController
-    from tui.screens.host import Host
     from tui.terminal.capabilities import Capabilities
 
 

@@ -17,7 +17,7 @@ from tui.screens.too_small import is_too_small, too_small
 from tui.widgets.plain_text import LiteralStatic
 
 if TYPE_CHECKING:
-    from tui.screens.host import Host
+    from tui.app.host import Host
     from tui.widgets.chat_bar import ChatBar
 
 WIDE = 100

@@ -10,8 +10,8 @@ from textual import events
 from tui.commands.registry import command_of
 
 if TYPE_CHECKING:
+    from tui.app.host import Host
     from tui.chat.controller import ConversationController
-    from tui.screens.host import Host
     from tui.screens.main.persona_view import PersonaView
     from tui.widgets.chat_bar import ChatBar
 

@@ -13,10 +13,10 @@ from tui.widgets.prompt_pane import PromptPane
 from tui.widgets.test_input_list import TestInputs
 
 if TYPE_CHECKING:
+    from tui.app.host import Host
     from tui.chat.controller import ConversationController
     from tui.document.controller import DocumentController
     from tui.document.text_slot import TextSlot
-    from tui.screens.host import Host
     from tui.screens.main.layout import PaneLayout
     from tui.screens.main.persona_view import PersonaView
     from tui.widgets.chat_bar import ChatBar
@@ -208,7 +208,7 @@ class PersonaActions:
                     "Write the file back?",
                     f"The file of {documents.persona.name} is gone: it was deleted or moved outside this program. "
                     "It is written as it was, and with what you typed. Until then your text is kept.",
-                    deed="Write it back",
+                    action="Write it back",
                     keep="Not now",
                 )
             )
@@ -238,7 +238,7 @@ class PersonaActions:
                 Confirm(
                     "Throw away what is not saved?",
                     f"What you typed in {persona.name} ({', '.join(texts)}) is not in its file. {back}",
-                    deed="Throw it away",
+                    action="Throw it away",
                     keep="Keep it",
                     danger=True,
                 )

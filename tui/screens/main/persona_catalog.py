@@ -12,8 +12,8 @@ from tui.widgets.persona_list import PersonaEntry, PersonaList
 
 if TYPE_CHECKING:
     from personas.store import Store
+    from tui.app.host import Host
     from tui.document.async_store import Workspace
-    from tui.screens.host import Host
 
 FIRST, MOST = 64, 1024
 """Files read in the first go, and the most in one."""

@@ -13,10 +13,10 @@ from tui.commands.registry import sentence
 if TYPE_CHECKING:
     from personas.changes import AddTestInput, Change
     from personas.persona import Persona
+    from tui.app.host import Host
     from tui.document.async_store import Workspace
     from tui.document.controller import DocumentController
     from tui.screens.dialogs.picker import Pick
-    from tui.screens.host import Host
     from tui.screens.main.persona_catalog import PersonaCatalog
     from tui.screens.main.persona_view import PersonaView
 
@@ -121,7 +121,7 @@ class PersonaCommands:
 
         name, kept = self._view.name_of(persona_id), self._kept()
         stops = self._stops(persona_id)
-        question = Confirm(f"Delete {name}?", stops + kept, deed="Delete", danger=True)
+        question = Confirm(f"Delete {name}?", stops + kept, action="Delete", danger=True)
         reading = self._host.start(self._is_link(persona_id, lambda: question.explain(stops + LINK)))
         if not await self._host.ask(question):
             return
@@ -165,7 +165,7 @@ class PersonaCommands:
         question = Confirm(
             f"Delete {_counted(len(marked), 'persona')}?",
             f"{', '.join(names.values())}\n\n{self._stops(*marked)}{self._kept(len(marked))}",
-            deed="Delete",
+            action="Delete",
             danger=True,
         )
         if not await self._host.ask(question):
@@ -286,7 +286,7 @@ class PersonaCommands:
         question = Confirm(
             f"Delete {_counted(len(marked), 'test input')}?",
             f"{', '.join(marked)}\n\n{back}",
-            deed="Delete",
+            action="Delete",
             danger=True,
         )
         if not await self._host.ask(question):

@@ -16,7 +16,7 @@ from tui.widgets.text.document_editor import TextEditor
 from tui.widgets.virtual_list import RowList
 
 if TYPE_CHECKING:
-    from tui.screens.host import Host
+    from tui.app.host import Host
     from tui.screens.main.layout import PaneLayout
     from tui.screens.main.output_viewing import OutputViewing
     from tui.screens.main.persona_actions import PersonaActions

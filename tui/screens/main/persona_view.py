@@ -21,13 +21,13 @@ if TYPE_CHECKING:
     from personas.files.home import Home
     from personas.persona import Persona
     from personas.versions.undo import Direction
+    from tui.app.host import Host
     from tui.chat.controller import ConversationController
     from tui.document.controller import DocumentController
     from tui.document.document import OpenDocument
     from tui.document.merge import Clash
     from tui.document.text_slot import TextSlot
     from tui.outputs.controller import OutputsController
-    from tui.screens.host import Host
     from tui.screens.main.layout import PaneLayout
     from tui.screens.main.persona_catalog import PersonaCatalog
     from tui.widgets.chat_bar import ChatBar

@@ -12,8 +12,8 @@ from tui.widgets.test_input_list import TestInputs
 from tui.widgets.text.selection import selected_text
 
 if TYPE_CHECKING:
+    from tui.app.host import Host
     from tui.chat.controller import ConversationController
-    from tui.screens.host import Host
     from tui.screens.main.layout import PaneLayout
     from tui.screens.main.output_viewing import OutputViewing
     from tui.screens.main.persona_catalog import PersonaCatalog
@@ -180,7 +180,7 @@ class ProgramActions:
                     "Quit and lose what is not saved?" if lost else "Quit with text that is not in its file?",
                     f"What you typed in {names} could not be saved."
                     + ("" if lost else " It is kept and offered at the next start."),
-                    deed="Quit",
+                    action="Quit",
                     keep="Stay",
                     danger=bool(lost),
                 )

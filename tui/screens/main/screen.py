@@ -22,7 +22,7 @@ from textual.widget import Widget
 from textual.widgets import TextArea
 
 from personas.errors import InvalidValue, PersonaError
-from tui.app.operation_context import begin_deed
+from tui.app.operation_context import begin_operation
 from tui.app.shutdown import load
 from tui.chat.controller import ConversationController
 from tui.commands.footer_keys import FocusArea, FooterState, keys_now
@@ -404,7 +404,7 @@ class MainScreen(Screen[None]):
 
     async def _isolated(self, work: Coroutine[Any, Any, Any], is_part: bool = True) -> Any:
         if not is_part:  # of what is under way; a widget that one put there is none
-            begin_deed()
+            begin_operation()
         try:
             return await work
         except PersonaError as error:
@@ -438,11 +438,13 @@ class MainScreen(Screen[None]):
 
     # -- focus and size -------------------------------------------------------------------------------------
 
-    async def confirm(self, question: str, text: str, *, deed: str, keep: str, danger: bool = False) -> bool:
+    async def confirm(
+        self, question: str, text: str, *, action: str, keep: str, danger: bool = False
+    ) -> bool:
         """Ask the person whether something is to be done; for the arguments, see `Confirm`."""
         from tui.screens.dialogs.confirm import Confirm
 
-        return bool(await self.ask(Confirm(question, text, deed=deed, keep=keep, danger=danger)))
+        return bool(await self.ask(Confirm(question, text, action=action, keep=keep, danger=danger)))
 
     def focus_chat(self) -> None:
         """Give the keys to the chat bar, that of the talk while there is one."""

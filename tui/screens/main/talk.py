@@ -16,8 +16,8 @@ from tui.terminal.sanitise import one_line
 from tui.widgets.chat_bar import ChatBar
 
 if TYPE_CHECKING:
+    from tui.app.host import Host
     from tui.outputs.controller import OutputsController
-    from tui.screens.host import Host
     from tui.screens.main.persona_commands import PersonaCommands
     from tui.screens.main.persona_view import PersonaView
     from tui.widgets.persona_list import PersonaList

@@ -23,7 +23,7 @@ LIMIT = 2_000
 """Characters that a field takes."""
 
 
-class Field(OrderedKeys, Input):
+class LineInput(OrderedKeys, Input):
     """An `Input` that holds hidden characters as stand-ins and takes a paste as one line.
 
     A longer text that is stored somewhere is shown by its beginning and cannot be edited here.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable, Coroutine
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -28,7 +29,12 @@ class Host(Protocol):
     async def ask(self, dialog: Dialog[Any]) -> Any:
         """Show a dialog and return its answer, None when it was closed."""
 
-    def start(self, work: Coroutine[Any, Any, Any]) -> Any:
+    async def confirm(
+        self, question: str, text: str, *, action: str, keep: str, danger: bool = False
+    ) -> bool:
+        """Ask whether something is to be done; for the arguments, see `Confirm`."""
+
+    def start(self, work: Coroutine[Any, Any, Any]) -> asyncio.Task[Any]:
         """Run something beside the screen."""
 
     def again(self, work: Callable[[], Coroutine[Any, Any, Any]]) -> None:
