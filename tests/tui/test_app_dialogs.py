@@ -36,7 +36,7 @@ from tui.screens.dialogs.connect_dialog import AskSecret, Connect, WaitDialog
 from tui.screens.dialogs.diff import ShowDiff
 from tui.screens.dialogs.expectations import EditExpectation, Expectations
 from tui.screens.dialogs.help import Help
-from tui.screens.dialogs.picker import Pick
+from tui.screens.dialogs.picker import Pick, PickSeveral
 from tui.screens.dialogs.quit_dialog import Leaving
 from tui.screens.dialogs.settings import ProgramSettings
 from tui.screens.dialogs.text_prompt import AskLine, AskName, AskText
@@ -74,6 +74,7 @@ DIALOGS: dict[type[Dialog[Any]], Callable[[str, Path], Dialog[Any]]] = {
     WaitDialog: lambda text, _: WaitDialog(text, never()),
     Connect: lambda text, _: Connect(text, text, greeting=True),
     Pick: lambda text, _: Pick(text, [Row(str(n), text, head=text) for n in range(40)], filter=True),
+    PickSeveral: lambda text, _: PickSeveral(text, [Row(str(n), text, head=text) for n in range(40)]),
     Switcher: lambda text, _: Switcher([PersonaEntry(str(n), text) for n in range(40)], {}, None, []),
     ChooseText: lambda text, _: ChooseText(clash_of(text)),
     CompareOutputs: lambda text, _: CompareOutputs(text, [(text, text), (text, f"{text} more")]),
