@@ -52,7 +52,7 @@ class Batches:
     Args:
         log: where they and their results are stored.
         model_of: the model of a name.
-        on_status: hears how far a batch is, whenever its provider was asked.
+        on_status: hears how far a batch is, whenever that is another than before.
         clock: the time between two questions.
     """
 
@@ -67,6 +67,7 @@ class Batches:
         self._log = log
         self._model_of = model_of
         self._on_status = on_status
+        self._told: dict[str, BatchStatus] = {}
         self._clock = clock or SystemClock()
 
     async def submit(self, trials: Sequence[Trial]) -> None:
@@ -99,7 +100,7 @@ class Batches:
         else:
             batch = Batch(status.id, model.endpoint, model.name, tuple(outputs))
             await asyncio.to_thread(self._log.append_batch, batch)
-            self._on_status(status)
+            self._tell(status)
             return
         raise BatchFailed(f"The batch could not be made: {problem.message}")
 
@@ -119,7 +120,7 @@ class Batches:
             results: Mapping[str, BatchResult] | None = None
             try:
                 status = await model.batch(batch.id)
-                self._on_status(status)
+                self._tell(status)
                 if status.has_ended:
                     results = await model.batch_results(batch.id)
             except ModelFailure as failure:
@@ -158,6 +159,11 @@ class Batches:
                 found.append(output)
                 on_brought(output)
         return found
+
+    def _tell(self, status: BatchStatus) -> None:
+        if self._told.get(status.id) != status:
+            self._told[status.id] = status
+            self._on_status(status)
 
     async def _open(self) -> list[Batch]:
         def read() -> list[Batch]:

@@ -198,8 +198,8 @@ def say_batch(status: BatchStatus) -> None:
     """Tell on stderr how far a batch is."""
     from tui.cli.stderr import print_note
 
-    over = "" if status.has_ended else "; Ctrl+C leaves it, and later commands pick up its results"
-    print_note(f"batch {status.id}: {status.done} of {status.total} done{over}")
+    hint = "" if status.done else "; Ctrl+C leaves it, and later commands pick up its results"
+    print_note(f"batch {status.id}: {status.done} of {status.total} done{hint}")
 
 
 def say_estimate(estimate: Estimate, as_json: bool) -> None:

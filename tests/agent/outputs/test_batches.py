@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -44,14 +44,16 @@ def server() -> Iterator[MessagesServer]:
 class HurriedClock:
     """Time passes as soon as somebody waits for it; remembers how long they wanted to wait."""
 
-    def __init__(self) -> None:
+    def __init__(self, on_wait: Callable[[int], object]) -> None:
         self.waits: list[float] = []
+        self._on_wait = on_wait
 
     def now(self) -> float:
         return 0.0
 
     def call_later(self, seconds: float, callback: Any) -> asyncio.Handle:
         self.waits.append(seconds)
+        self._on_wait(len(self.waits))
         return asyncio.get_running_loop().call_soon(callback)
 
 
@@ -61,8 +63,12 @@ class Room:
     def __init__(self, folder: Path, server: MessagesServer) -> None:
         self.bench = OutputBench(folder, many_inputs(4))
         self.server = server
-        self.clock = HurriedClock()
+        self.ends_at = 1  # the so many-th question
+        self.clock = HurriedClock(self.end)
         self.statuses: list[BatchStatus] = []
+
+    def end(self, question: int) -> None:
+        self.server.batches_end = question >= self.ends_at
 
     def batches(self, log: OutputLog | None = None) -> Batches:
         model = AnthropicModel(SONNET, api_key=self.server.key, base_url=self.server.url)
@@ -90,21 +96,14 @@ def room(tmp_path: Path, server: MessagesServer) -> Room:
 INPUTS = {"n0", "n1", "n2", "n3"}
 
 
-async def test_a_batch_is_followed_and_its_results_are_stored(room: Room, server: MessagesServer) -> None:
-    server.batches_end = False
-    room.clock.waits = waits = []
-
-    def end_at_the_ninth(status: BatchStatus) -> None:
-        server.batches_end = len(waits) >= 8
-        room.statuses.append(status)
-
-    await room.submit()
+async def test_a_batch_is_followed_and_its_results_are_stored(room: Room) -> None:
+    room.ends_at = 9
     batches = room.batches()
-    batches._on_status = end_at_the_ninth
+    await batches.submit(room.bench.plan(room.bench.variant()).trials)
     told: list[str] = []
     made = await batches.follow(lambda output: told.append(output.input_id))
-    assert waits == [1, 2, 4, 8, 16, 32, 60, 60, 60]
-    assert (room.statuses[0].done, room.statuses[0].total, room.statuses[-1].done) == (0, 4, 4)
+    assert room.clock.waits == [1, 2, 4, 8, 16, 32, 60, 60, 60]
+    assert [(one.done, one.total) for one in room.statuses] == [(0, 4), (4, 4)], "told where it changes"
     found = room.outcomes()
     assert list(found.values())[:2] == ["One. / question 0", "One. / question 1"]
     assert "no" in found["n2"] and "expired" in found["n3"]
