@@ -1,6 +1,6 @@
-"""Makes what ships with the example `mentor`: an earlier version of its prompt, and recorded outputs of both.
+"""Makes what ships with the examples of `RECORDED`: an earlier version of the prompt, and recorded outputs of both.
 
-    python -m tests.record_examples       # after a change of personas/examples/mentor.toml
+    python -m tests.record_examples       # after a change of one of them in personas/examples
 
 The answers are examples, written for the purpose; they are marked as recordings and name no real model.
 """
@@ -9,6 +9,8 @@ from __future__ import annotations
 
 import shutil
 import tempfile
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -17,6 +19,7 @@ from agent.outputs.output_log import RECORDING, OutputLog, make_output
 from agent.outputs.variant import variant_of
 from personas.changes import SetPrompt
 from personas.files.home import EXAMPLES, RECORDINGS, open_home
+from personas.persona import read_persona
 from personas.store import Store
 from personas.versions.authorship import Author
 
@@ -24,14 +27,32 @@ AT = datetime(2026, 11, 27, 9, 0, tzinfo=UTC)
 MODEL = "example"
 """Stands where an output names its model: nobody's, so that with a model connected everything is run anew."""
 
-EARLIER = """\
+
+@dataclass(frozen=True)
+class Recorded:
+    """What is recorded of one example.
+
+    Attributes:
+        earlier: the prompt of its first version.
+        reason: what the change to the shipped prompt was for.
+        answers: by test input and version.
+        rubrics: what a judge says of the answers of a version.
+    """
+
+    earlier: str
+    reason: str
+    answers: Mapping[tuple[str, int], str]
+    rubrics: Mapping[int, tuple[Outcome, str]] = field(default_factory=dict)
+
+
+MENTOR_EARLIER = """\
 You are a patient mentor. Explain what people ask about, clearly and at the right level, with one worked example.
 
 Use the words they use. Introduce a new term only when it will be needed again, and define it in passing.
 If you do not know, say so, and think aloud about how the two of you could find out.
 """
 
-ANSWERS = {
+MENTOR_ANSWERS = {
     ("recursion", 0): """\
 Recursion means that a function calls itself with a smaller problem until the problem is so small that the answer is
 known. Take the factorial: 5! is 5 times 4!, and 4! is 4 times 3!, down to 1! which is 1. In code, `fact(n)` returns 1
@@ -58,54 +79,102 @@ The idea behind it: a branch is only a name that points at a commit. `reset` mov
 of the last commit, which git writes as HEAD~1. `--soft` says that nothing but the name is to move: neither the staging
 area nor your files. With `--mixed` the changes would be unstaged, and with `--hard` they would be thrown away.""",
 }
-RUBRIC_VERDICTS: dict[int, tuple[Outcome, str]] = {
+MENTOR_RUBRICS: Mapping[int, tuple[Outcome, str]] = {
     0: ("fail", "It tells the person what to do instead of helping them to find out."),
     1: ("pass", "It asks about the person's own best week, from which the answer can come."),
 }
 
+EDITOR_EARLIER = """\
+You are a line editor. You get a text and give back a better one.
+
+Answer in two parts:
+
+<text>
+The edited text, complete, ready to use.
+</text>
+
+Then at most three notes, one line each: what you changed and why.
+"""
+
+EDITOR_ANSWERS = {
+    ("notice", 0): """\
+<text>
+Please note that the lift will not be available on Tuesday between 9 and 11, due to the fact that it is being maintained.
+</text>
+
+- "in a state of unavailability" became "not available": fewer words.""",
+    ("notice", 1): """\
+<text>
+The lift is out of service for maintenance on Tuesday from 9 to 11.
+</text>
+
+- Cut "Please be advised that" and "due to the fact that": they say nothing.
+- "in a state of unavailability" became "out of service": the verb instead of the noun made from it.
+- The time comes last, where it is remembered.""",
+    ("placeholder", 0): """\
+<text>
+Dear User, we are happy to tell you, with great pleasure, that you have won!
+</text>
+
+- Made it warmer.""",
+    ("leave-it", 0): """\
+<text>
+Unfortunately, the lift is out of order at the moment. Kindly use the stairs instead.
+</text>
+
+- Made it more polite.""",
+    ("leave-it", 1): """\
+<text>
+The lift is out of order. Please use the stairs.
+</text>
+
+- Nothing to change: it is short, clear and says what to do.""",
+}
+
+RECORDED = {
+    "editor": Recorded(EDITOR_EARLIER, "Say how to edit", EDITOR_ANSWERS),
+    "mentor": Recorded(MENTOR_EARLIER, "Ask before you explain", MENTOR_ANSWERS, MENTOR_RUBRICS),
+}
+
 
 def record(folder: Path) -> None:
-    """Make the recordings of the example in a folder, as `versions/…` and `outputs/…`."""
+    """Make the recordings of all examples in a folder, as `versions/…` and `outputs/…`."""
+    shutil.rmtree(folder, ignore_errors=True)
     with tempfile.TemporaryDirectory() as scratch:
         store = Store(open_home(Path(scratch) / "home"), now=lambda: AT)
-        shutil.rmtree(store.home.versions / "mentor", ignore_errors=True)
-        (store.home.outputs / "mentor.jsonl").unlink(missing_ok=True)
-        shipped = (EXAMPLES / "mentor.toml").read_text()
-        path = store.home.personas / "mentor.toml"
-        path.write_text(SetPrompt(EARLIER).apply(shipped))
-        by = Author("import")
-        prompt = store_prompt(shipped)
-        store.change(
-            "mentor", SetPrompt(prompt), revision=None, by=by, reason="Ask before you explain", alone=True
-        )
-        assert path.read_text() == shipped, "both versions differ in the prompt alone"
-        log = OutputLog(store.home, "mentor")
-        persona = store.get("mentor")
-        for (input_id, version), text in ANSWERS.items():
-            variant = variant_of(store, persona, model=MODEL, version=version)
-            test_input = next(one for one in persona.test_inputs if one.id == input_id)
-            known = {"id": f"example_{input_id}_{version}", "run_id": f"example_{version}"}
-            output = make_output(
-                variant, test_input, text=text, stop_reason="end_turn", source=RECORDING,
-                started_at="2026-11-27T09:00:00.000Z", **known,
-            )  # fmt: skip
-            log.append(output)
-            for rubric in (one for one in test_input.expect if one.base == RUBRIC):
-                log.append_verdict(output.id, rubric, MODEL, verdict_of(rubric, *RUBRIC_VERDICTS[version]))
-        log.close()
-        shutil.rmtree(folder, ignore_errors=True)
-        shutil.copytree(store.home.versions / "mentor", folder / "versions" / "mentor")
-        (folder / "outputs").mkdir()
-        shutil.copy(store.home.outputs / "mentor.jsonl", folder / "outputs")
-        for path in folder.rglob("*"):
-            path.chmod(0o755 if path.is_dir() else 0o644)
+        for persona_id, recorded in RECORDED.items():
+            _record(store, persona_id, recorded)
+            shutil.copytree(store.home.versions / persona_id, folder / "versions" / persona_id)
+            (folder / "outputs").mkdir(exist_ok=True)
+            shutil.copy(store.home.outputs / f"{persona_id}.jsonl", folder / "outputs")
+    for path in folder.rglob("*"):
+        path.chmod(0o755 if path.is_dir() else 0o644)
 
 
-def store_prompt(text: str) -> str:
-    """Return the prompt of a persona's file."""
-    from personas.persona import read_persona
-
-    return read_persona("mentor", text.encode()).system_prompt
+def _record(store: Store, persona_id: str, recorded: Recorded) -> None:
+    shutil.rmtree(store.home.versions / persona_id, ignore_errors=True)
+    (store.home.outputs / f"{persona_id}.jsonl").unlink(missing_ok=True)
+    shipped = (EXAMPLES / f"{persona_id}.toml").read_text()
+    path = store.home.personas / f"{persona_id}.toml"
+    path.write_text(SetPrompt(recorded.earlier).apply(shipped))
+    prompt = read_persona(persona_id, shipped.encode()).system_prompt
+    by = Author("import")
+    store.change(persona_id, SetPrompt(prompt), revision=None, by=by, reason=recorded.reason, alone=True)
+    assert path.read_text() == shipped, "both versions differ in the prompt alone"
+    log = OutputLog(store.home, persona_id)
+    persona = store.get(persona_id)
+    for (input_id, version), text in recorded.answers.items():
+        variant = variant_of(store, persona, model=MODEL, version=version)
+        test_input = next(one for one in persona.test_inputs if one.id == input_id)
+        known = {"id": f"example_{input_id}_{version}", "run_id": f"example_{version}"}
+        output = make_output(
+            variant, test_input, text=text, stop_reason="end_turn", source=RECORDING,
+            started_at="2026-11-27T09:00:00.000Z", **known,
+        )  # fmt: skip
+        log.append(output)
+        for rubric in (one for one in test_input.expect if one.base == RUBRIC):
+            log.append_verdict(output.id, rubric, MODEL, verdict_of(rubric, *recorded.rubrics[version]))
+    log.close()
 
 
 if __name__ == "__main__":

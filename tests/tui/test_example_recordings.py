@@ -11,7 +11,7 @@ from agent.outputs.output_log import OutputLog, outdated
 from agent.outputs.variant import variant_of
 from personas.files.home import RECORDINGS, open_home
 from personas.store import Store
-from tests.record_examples import record
+from tests.record_examples import RECORDED, record
 from tests.support.persona_agent import Backend, Workplace
 
 
@@ -20,15 +20,18 @@ def place(tmp_path: Path) -> Workplace:
     return Workplace(tmp_path / "home", Backend("none", {}))
 
 
-def test_a_new_home_has_two_versions_and_outputs_of_both(place: Workplace) -> None:
+@pytest.mark.parametrize("example", RECORDED)
+def test_a_new_home_has_two_versions_and_outputs_of_both(place: Workplace, example: str) -> None:
     store = place.store
-    assert [version.number for version in store.log("mentor")] == [1], (
+    assert [version.number for version in store.log(example)] == [1], (
         "the shipped file is the recorded version"
     )
-    persona, stored = store.get("mentor"), OutputLog(store.home, "mentor").read()
+    persona, stored = store.get(example), OutputLog(store.home, example).read()
     inputs = {one.id: one for one in persona.test_inputs}
     variants = {number: variant_of(store, persona, model=None, version=number) for number in (0, 1)}
-    assert len(stored.outputs) == 2 * len(inputs) and {one.source for one in stored.outputs} == {"recording"}
+    assert {one.input_id for one in stored.outputs} == set(inputs)
+    assert {one.version for one in stored.outputs} == {0, 1}
+    assert {one.source for one in stored.outputs} == {"recording"}
     for one in stored.outputs:
         assert outdated(one, variants[one.version], inputs[one.input_id]) == []
         assert outdated(one, variants[1 - one.version], inputs[one.input_id]) == ["prompt"]
@@ -52,6 +55,11 @@ def test_the_commands_show_something_without_a_key(place: Workplace) -> None:
     tested = place.run_here("test", "mentor", "--json")
     report = json.loads(tested.stdout)
     assert tested.returncode == 1 and (report["passed"], report["failed"], report["errors"]) == (2, 1, 0)
+    tested = json.loads(place.run_here("test", "editor", "--json").stdout)["personas"][0]["inputs"]
+    found = [(one["id"], one["verdict"], one["outdated"]) for one in tested]
+    assert found == [("notice", "fail", False), ("placeholder", "fail", True), ("leave-it", "pass", False)], (
+        "the persona that a new home opens shows a failing expectation and an outdated output"
+    )
     compared = place.run_here("compare", "mentor", "--json")
     found = json.loads(compared.stdout)
     assert compared.returncode == 1 and (found["broke"], found["fixed"]) == (1, 2)

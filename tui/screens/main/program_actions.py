@@ -73,12 +73,12 @@ class ProgramActions:
         for pane in (self._personas, self._tests):
             if pane.rows.has_focus and pane.rows.marked:
                 return "clear the marks", pane.rows.clear_marks
+        if self._viewing.has_focus:
+            return "close", self._viewing.close
         if self._talk.is_open:
             return self._talk.escape_meaning()
         if self._chat.panel_controller.reading:
             return "chat", self._chat.panel_controller.stop_reading
-        if self._viewing.has_focus:
-            return "close", self._viewing.close
         if not self._chat.bar_focused:
             return "chat", self._host.focus_chat
         if self._chat.panel_controller.panel_shown and not self._chat.panel.asking:
