@@ -32,7 +32,7 @@ from tui.screens.dialogs.base import Dialog
 from tui.screens.dialogs.picker import Pick
 from tui.screens.dialogs.text_prompt import AnswerEditor, AskLine
 from tui.widgets.plain_text import LiteralButton, LiteralStatic, label
-from tui.widgets.text.line_input import Field
+from tui.widgets.text.line_input import LineInput
 from tui.widgets.virtual_list import Row, RowList
 
 if TYPE_CHECKING:
@@ -219,7 +219,7 @@ class EditExpectation(Dialog[Expectation]):
             for name in NUMBERS:
                 number = getattr(self._was, name)
                 yield LiteralStatic("", id=f"about-{name}", classes="field-title")
-                yield Field(f"{number:g}" if type(number) in (int, float) else "", id=f"field-{name}")
+                yield LineInput(f"{number:g}" if type(number) in (int, float) else "", id=f"field-{name}")
                 yield LiteralStatic("", id=f"wrong-{name}", classes="field-fault")
             yield self.hint("Enter accepts", "Tab next field", ("dialog.close", "closes"))
 
@@ -233,7 +233,7 @@ class EditExpectation(Dialog[Expectation]):
         return 4
 
     def _field(self, name: str) -> Widget:
-        return self._text if name == "text" else self.query_one(f"#field-{name}", Field)
+        return self._text if name == "text" else self.query_one(f"#field-{name}", LineInput)
 
     def _show_kind(self) -> None:
         """Show the fields that the type has."""
@@ -272,7 +272,7 @@ class EditExpectation(Dialog[Expectation]):
         self.action_accept()
 
     def action_accept(self) -> None:
-        texts = {name: self.query_one(f"#field-{name}", Field).raw for name in NUMBERS}
+        texts = {name: self.query_one(f"#field-{name}", LineInput).raw for name in NUMBERS}
         try:
             self.dismiss(expectation_of(self._kind, {**texts, "text": self._slot.text}, self._was))
         except FieldFault as fault:

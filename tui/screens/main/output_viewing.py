@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from personas.persona import Persona, TestInput
     from tui.outputs.controller import OutputsController
     from tui.screens.dialogs.expectations import Expectations
-    from tui.screens.host import Host
+    from tui.app.host import Host
     from tui.screens.main.layout import PaneLayout
     from tui.screens.main.persona_view import PersonaView
     from tui.widgets.output_pane import OutputPane, ShownOutput, ShownRequest
