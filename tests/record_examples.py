@@ -108,7 +108,7 @@ Please note that the lift will not be available on Tuesday between 9 and 11, due
 The lift is out of service for maintenance on Tuesday from 9 to 11.
 </text>
 
-- Cut "Please be advised that" and "due to the fact that": they say nothing.
+- Cut the two openings that say nothing.
 - "in a state of unavailability" became "out of service": the verb instead of the noun made from it.
 - The time comes last, where it is remembered.""",
     ("placeholder", 0): """\

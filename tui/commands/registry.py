@@ -290,12 +290,13 @@ def hint(keymap: Keymap, *parts: str | tuple[str, str]) -> list[tuple[str, str]]
 
     Args:
         keymap: the keymap.
-        parts: texts as they are, and (command, word), which is left out where the command has no key.
+        parts: texts as they are, of which one that begins with "Enter" presses it, and (command, word), which is left
+            out where the command has no key.
     """
     shown: list[tuple[str, str]] = []
     for part in parts:
         if isinstance(part, str):
-            shown.append((part, ""))
+            shown.append((part, "enter" if part.startswith("Enter ") else ""))
         elif keys := keys_of(BY_ID[part[0]], keymap):
             shown.append((f"{key_name(keys[0])} {part[1]}", keys[0]))
     return [one for one in shown if one[0]]
