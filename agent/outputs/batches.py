@@ -12,7 +12,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Protocol
 
 from agent.core.clock import Clock, SystemClock
-from agent.core.model import ModelError, Request
+from agent.core.model import Request
 from agent.core.turns import new_id
 from agent.models.anthropic.batches import BatchResult, BatchStatus
 from agent.models.anthropic.error_mapping import ModelFailure
@@ -114,7 +114,7 @@ class Batches:
             PersonaError: the disk refused.
         """
         brought: list[Output] = []
-        problem: ModelError | None = None
+        problem = ""
         for batch in await self._open():
             model = self._model_of(batch.model)
             results: Mapping[str, BatchResult] | None = None
@@ -127,13 +127,13 @@ class Batches:
                 if failure.error.kind == "not_found" and _is_forgotten(batch):
                     results = {}
                 elif not failure.error.retryable:
-                    problem = failure.error
+                    problem = f"The batch {batch.id} could not be picked up: {failure.error.message}"
             if results is not None:
                 outputs = [_filled(one, results.get(one.id), batch) for one in batch.outputs]
                 if await asyncio.to_thread(self._log.end_batch, batch.id, outputs):
                     brought += outputs
-        if problem is not None:
-            raise BatchFailed(f"A batch could not be picked up: {problem.message}")
+        if problem:
+            raise BatchFailed(problem)
         return brought
 
     async def follow(self, on_brought: Callable[[Output], None] = lambda _output: None) -> list[Output]:

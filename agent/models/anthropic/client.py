@@ -379,7 +379,13 @@ class AnthropicModel:
         for one in params.values():
             del one["stream"]
         body = {"requests": [{"custom_id": name, "params": one} for name, one in params.items()]}
-        return await self._ask_of_batch("POST", "", batches.read_status, body)
+        try:
+            return await self._ask_of_batch("POST", "", batches.read_status, body)
+        except ModelFailure as failure:
+            if failure.error.kind != "not_found":  # the model answered just now
+                raise
+            problem = replace(failure.error, message=f"{self._endpoint} has no Message Batches.")
+        raise ModelFailure(problem)
 
     async def batch(self, batch_id: str) -> batches.BatchStatus:
         """Return how far a batch is.

@@ -181,12 +181,15 @@ async def test_what_a_model_does_not_take_is_learned_before_and_a_wrong_key_is_t
     with pytest.raises(BatchFailed, match="key"):
         await Batches(room.bench.log, lambda _name: stranger).submit(trials)
     assert len(room.server.batches) == 1 and not room.bench.log.read().batches
+    room.server._create_batch = lambda _body: Refusal(404, "not_found_error")  # type: ignore[method-assign]
+    with pytest.raises(BatchFailed, match="has no Message Batches"):
+        await batches.submit(trials)
 
 
 async def test_a_batch_that_cannot_be_asked_for_stays_open_until_its_results_are_gone(room: Room) -> None:
     outputs = replace(await first_batch(room), id="msgbatch_unknown")
     room.bench.log.append_batch(outputs)
-    with pytest.raises(BatchFailed, match="could not be picked up"):
+    with pytest.raises(BatchFailed, match="msgbatch_unknown could not be picked up"):
         await room.batches().pick_up()
     assert set(room.bench.log.read().batches) == {"msgbatch_unknown"}, "another key may know it"
     old = tuple(
