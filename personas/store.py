@@ -35,7 +35,7 @@ from personas.persona import Persona, broken_persona, read_persona
 from personas.toml.parse import parsing_once
 from personas.undo import step_everywhere, without
 from personas.versions.authorship import USER, Author, Diff, Undone, Version
-from personas.versions.log import VersionLog
+from personas.versions.log import VersionLog, read_log
 from personas.versions.merge import count, unified_diff
 from personas.versions.undo import Direction
 
@@ -228,6 +228,16 @@ class Store:
     def log(self, persona_id: str) -> builtins.list[Version]:
         """Return the versions after the first text, newest first; also those of a deleted persona."""
         _, log = self._recorded(persona_id)
+        return sorted(log.versions.values(), key=lambda version: version.number, reverse=True)
+
+    def recent_versions(self, persona_id: str, count: int) -> builtins.list[Version]:
+        """Return the versions of the newest changes, newest first, without reading the others: at most about `count`.
+
+        For a first look: what came from outside meanwhile may be missing.
+        """
+        file = self.file(persona_id)
+        content = file.read_if_there()
+        log = read_log(file.versions.recent_records(2 * count), None if content is None else sha256(content))
         return sorted(log.versions.values(), key=lambda version: version.number, reverse=True)
 
     def current_version(self, persona_id: str) -> int:

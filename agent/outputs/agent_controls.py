@@ -91,18 +91,16 @@ class AgentOutputs:
         Raises:
             PersonaError: as `run`.
         """
-        from agent.outputs.comparison import Side, compare_sides
+        from agent.outputs.comparison import compare_evaluations
 
-        sides = []
-        for version in (a, b):
-            evaluation = await self._prepared((), None, version)
-            reports = (await self._evaluate(evaluation)).inputs
-            name = f"version {evaluation.variant.version}"
-            sides.append(Side(name, evaluation.variant, reports, evaluation.stored, evaluation.judge_model))
-        found = compare_sides(evaluation.inputs, *sides)
+        evaluations = [await self._prepared((), None, version) for version in (a, b)]
+        reports = [await self._evaluate(one) for one in evaluations]
+        found = compare_evaluations(
+            [f"version {one.variant.version}" for one in evaluations], evaluations, reports
+        )
         rows = [{"id": test_input.id, "a": _shown(before), "b": _shown(after)}
                 for test_input, before, after in found.rows()]  # fmt: skip
-        return {"a": sides[0].name, "b": sides[1].name, "sentence": found.finding.sentence, "inputs": rows}
+        return {"a": found.a.name, "b": found.b.name, "sentence": found.finding.sentence, "inputs": rows}
 
     async def _evaluate(self, evaluation: Evaluation) -> PersonaReport:
         """Run an evaluation within the budget.

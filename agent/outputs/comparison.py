@@ -4,17 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from agent.outputs.expectations import Outcome
 from agent.outputs.output_log import Stored
-from agent.outputs.report import InputReport, verdicts_of
+from agent.outputs.report import InputReport, PersonaReport, verdicts_of
 from agent.outputs.statistics import Finding, compare
 from agent.outputs.variant import Variant
 from personas.errors import UnknownVersion
-from personas.persona import TestInput
+from personas.persona import Persona, TestInput
 from personas.store import Store
 from personas.versions.merge import unified_diff
+
+if TYPE_CHECKING:
+    from agent.outputs.evaluation import Evaluation
+    from agent.outputs.evaluator import Evaluator
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,6 +91,36 @@ def _passes(report: InputReport) -> list[bool]:
     """Return whether each sample passed; one that could not be judged is none."""
     decided: list[Outcome] = [one for one in report.sample_verdicts.values() if one != "error"]
     return [one == "pass" for one in decided]
+
+
+def compare_evaluations(
+    names: Sequence[str], evaluations: Sequence[Evaluation], reports: Sequence[PersonaReport]
+) -> Comparison:
+    """Compare two evaluations of the same inputs, each with its name and its report."""
+    a, b = (
+        Side(name, one.variant, report.inputs, one.stored, one.judge_model)
+        for name, one, report in zip(names, evaluations, reports, strict=True)
+    )
+    return compare_sides(evaluations[0].inputs, a, b)
+
+
+def version_variants(
+    evaluator: Evaluator, persona: Persona, a: str | int | None, b: str | int | None, *, fixed: bool
+) -> tuple[Variant, Variant]:
+    """Return two versions of a persona: `a`, else the one of `default_before`, and `b`, else the text as it is now.
+
+    Args:
+        evaluator: with the person's settings.
+        persona: as it is now.
+        a, b: numbers or names of versions.
+        fixed: whether the text as it is now is stored as a version, for a run.
+
+    Raises:
+        PersonaError: there is no such version, or it is broken.
+    """
+    first = a if a is not None else default_before(evaluator.store, persona.id)
+    before = evaluator.variant(persona, version=first)
+    return before, evaluator.variant(persona, version=b, fixed=fixed and b is None)
 
 
 def output_diff(before: InputReport, after: InputReport) -> str:

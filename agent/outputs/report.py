@@ -138,6 +138,15 @@ def verdicts_of(
     return found
 
 
+def outcome_of(stored: Stored, output: Output, test_input: TestInput, judge_model: str | None) -> Outcome:
+    """Return the verdict on one output by all expectations of its input."""
+    return _outcome(output, verdicts_of(stored, output, test_input, judge_model))
+
+
+def _outcome(output: Output, verdicts: Sequence[Verdict]) -> Outcome:
+    return "error" if output.error is not None else of_all(one.verdict for one in verdicts)
+
+
 def missing_judgements(
     stored: Stored, outputs: Iterable[Output], test_input: TestInput, judge_model: str
 ) -> list[Judging]:
@@ -213,10 +222,7 @@ def report_input(
     by_sample = {
         sample: verdicts_of(stored, outputs[sample], test_input, judge_model) for sample in sorted(outputs)
     }
-    of_sample: dict[int, Outcome] = {
-        sample: "error" if outputs[sample].error is not None else of_all(v.verdict for v in verdicts)
-        for sample, verdicts in by_sample.items()
-    }
+    of_sample = {sample: _outcome(outputs[sample], verdicts) for sample, verdicts in by_sample.items()}
     missing: list[Outcome] = ["error"] * (wanted - len(outputs))
     verdict: InputVerdict = decide([*of_sample.values(), *missing], needed)
     if test_input.error is not None:

@@ -10,6 +10,7 @@ import contextlib
 import os
 import zlib
 from datetime import datetime
+from itertools import islice
 from typing import Any
 
 from personas.errors import DamagedVersion, PersonaError, UnknownVersion
@@ -65,6 +66,14 @@ class VersionFolder:
             return []
         self._home.inside(self.path)
         return Journal(self._journal_path).read().records
+
+    def recent_records(self, count: int) -> list[dict[str, Any]]:
+        """Return the last `count` whole records of the journal, oldest first."""
+        if not self.exists():
+            return []
+        self._home.inside(self.path)
+        records = (one for one in Journal(self._journal_path).backwards() if isinstance(one, dict))
+        return [*islice(records, count)][::-1]
 
     def load(self, sha: str, now: bytes | None = None) -> bytes:
         """Return a stored text.

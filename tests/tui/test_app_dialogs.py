@@ -29,6 +29,7 @@ from tui.document.merge import Clash, meet
 from tui.screens.dialogs.base import JUST_NOW, Dialog, share
 from tui.screens.dialogs.command_palette import Switcher
 from tui.screens.dialogs.compare_outputs import CompareOutputs
+from tui.screens.dialogs.comparison import ShowComparison
 from tui.screens.dialogs.confirm import Confirm
 from tui.screens.dialogs.conflict import ChooseText
 from tui.screens.dialogs.connect_controller import WELCOME
@@ -40,6 +41,7 @@ from tui.screens.dialogs.picker import Pick, PickSeveral
 from tui.screens.dialogs.quit_dialog import Leaving
 from tui.screens.dialogs.settings import ProgramSettings
 from tui.screens.dialogs.text_prompt import AskLine, AskName, AskText
+from tui.screens.dialogs.versions import Versions
 from tui.widgets.persona_list import PersonaEntry
 from tui.widgets.plain_text import LiteralButton
 from tui.widgets.virtual_list import Row, RowList
@@ -82,6 +84,8 @@ DIALOGS: dict[type[Dialog[Any]], Callable[[str, Path], Dialog[Any]]] = {
     Expectations: lambda text, _: Expectations(expecting(text), lambda _change: None),
     ShowDiff: lambda text, _: ShowDiff(text, f"+{text}"),
     Help: lambda text, _: Help(text, text),
+    ShowComparison: lambda text, _: ShowComparison(text, (text, text)),
+    Versions: lambda text, _: Versions(text, lambda _what, _number: None),
     ProgramSettings: lambda text, folder: ProgramSettings(preferences(folder)),
 }
 """How each dialog is made of a text."""

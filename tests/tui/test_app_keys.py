@@ -13,6 +13,7 @@ from tui.chat.panel_state import PanelState
 from tui.commands import registry as commands
 from tui.document import debounce
 from tui.screens.dialogs.command_palette import Switcher
+from tui.screens.dialogs.comparison import ShowComparison
 from tui.screens.dialogs.confirm import Confirm
 from tui.screens.dialogs.conflict import ChooseText
 from tui.screens.dialogs.diff import ShowDiff
@@ -20,6 +21,7 @@ from tui.screens.dialogs.expectations import Expectations
 from tui.screens.dialogs.help import Help
 from tui.screens.dialogs.quit_dialog import Leaving
 from tui.screens.dialogs.settings import ProgramSettings
+from tui.screens.dialogs.versions import Versions
 from tui.settings.schema import Settings
 from tui.widgets.agent_panel import AgentPanel
 from tui.widgets.output_pane import OutputPane
@@ -366,6 +368,7 @@ async def test_every_command_has_its_action(tmp_path: Path) -> None:
             "personas": p.main.personas, "tests": p.main.tests, "outputs": OutputPane,
             "expectations": Expectations, "dialog": Switcher, "page": Help,
             "buttons": Confirm, "clash": ChooseText, "program": ProgramSettings,
+            "comparison": ShowComparison, "versions": Versions,
         }  # fmt: skip
         for command in commands.COMMANDS:
             owner, _, name = command.action.partition("(")[0].rpartition(".")

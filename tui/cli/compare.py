@@ -96,15 +96,11 @@ def compare(
             runs.confirm(expected, agreed=agreed, as_json=as_json)
             for one in evaluations:
                 await runs.evaluator.run(one, pace, runs.attend)
-        from agent.outputs.comparison import Side, compare_sides
+        from agent.outputs.comparison import compare_evaluations
         from agent.outputs.report_files import comparison_markdown
 
         reports = [one.report() for one in evaluations]
-        before, after = (
-            Side(name, one.variant, report.inputs, one.stored, one.judge_model)
-            for (name, _), one, report in zip(sides, evaluations, reports, strict=True)
-        )
-        found = compare_sides(persona.test_inputs, before, after)
+        found = compare_evaluations([name for name, _ in sides], evaluations, reports)
         if not runs.is_connected and any(one.could_not_run for report in reports for one in report.inputs):
             print_error(NO_MODEL)
         if md is not None:
@@ -130,7 +126,7 @@ def _sides(
     fixed: bool,
 ) -> tuple[list[tuple[str, Variant]], Persona]:
     """Return both variants with what they are called, and the persona whose inputs are used."""
-    from agent.outputs.comparison import default_before
+    from agent.outputs.comparison import version_variants
     from agent.outputs.variant import read_runnable
 
     persona = read_runnable(runs.store, persona_id)
@@ -141,9 +137,7 @@ def _sides(
     if other_id is not None:
         other = read_runnable(runs.store, other_id)
         return [(one.id, runs.evaluator.variant(one, fixed=fixed)) for one in (persona, other)], persona
-    first: str | int = a if a is not None else default_before(runs.store, persona_id)
-    before = runs.evaluator.variant(persona, version=first)
-    after = runs.evaluator.variant(persona, version=b, fixed=fixed and b is None)
+    before, after = version_variants(runs.evaluator, persona, a, b, fixed=fixed)
     now = "" if b is not None else "now, "
     return [(f"version {before.version}", before), (f"{now}version {after.version}", after)], persona
 

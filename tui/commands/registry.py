@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 Where = Literal[
     "anywhere", "chat", "output", "talk", "prompt", "list", "personas", "tests", "outputs",
-    "expectations", "dialog", "page", "buttons", "clash", "program",
+    "expectations", "dialog", "page", "buttons", "clash", "program", "comparison", "versions",
 ]  # fmt: skip
 
 HEADINGS: dict[Where, str] = {
@@ -36,8 +36,12 @@ HEADINGS: dict[Where, str] = {
     "buttons": "Dialogs that ask",
     "clash": "Two texts to choose from",
     "program": "Settings of the program",
+    "comparison": "Comparison of two versions",
+    "versions": "Versions",
 }
-IN_DIALOGS: frozenset[Where] = frozenset({"expectations", "dialog", "page", "buttons", "clash", "program"})
+IN_DIALOGS: frozenset[Where] = frozenset(
+    {"expectations", "dialog", "page", "buttons", "clash", "program", "comparison", "versions"}
+)
 """Parts of dialogs, in which the keys of "anywhere" do nothing."""
 
 
@@ -94,6 +98,9 @@ COMMANDS: tuple[Command, ...] = (
     Command("persona.talk_test", "Make the last message of the talk a test input", "", "talk_test_input"),
     Command("persona.new", "New persona", "", "new_persona", slash="new"),
     Command("edit.compare", "Show what the last change did", "f5", "compare"),
+    Command("versions.show", "Versions: who changed what and when", "", "versions", slash="versions"),
+    Command("versions.compare_last", "Compare two versions on the test inputs", "", "compare_versions",
+            slash="compare"),
     Command("file.write_back", "Write a missing persona file again", "", "write_back"),
     Command("unsaved.discard", "Discard unsaved text", "", "discard_unsaved"),
     Command("unsaved.take_back", "Bring back discarded unsaved text", "", "take_back_discarded"),
@@ -222,6 +229,14 @@ COMMANDS: tuple[Command, ...] = (
     Command("program.default", "Remove a setting from the file", "d", "default", where="program",
             priority=False),
     Command("program.file", "Edit the file in $EDITOR", "e", "open_file", where="program", priority=False),
+    Command("comparison.next", "Next difference", "n", "step(1)", where="comparison", priority=False),
+    Command("comparison.previous", "Previous difference", "p", "step(-1)", where="comparison", priority=False),
+    Command("comparison.words", "Mark words or lines that differ", "w", "words", where="comparison",
+            priority=False),
+    Command("versions.compare", "Compare with now on the test inputs", "c", "choose('compare')", where="versions",
+            priority=False),
+    Command("versions.restore", "Restore it", "r", "choose('restore')", where="versions", priority=False),
+    Command("versions.name", "Name it", "m", "choose('name')", where="versions", priority=False),
 )  # fmt: skip
 
 # Keys that the chat bar and the editors handle themselves, for the help. The id of a command stands for its keys.

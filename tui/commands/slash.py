@@ -11,6 +11,7 @@ from tui.commands.fuzzy import fold
 
 COMMANDS: dict[str, str] = {
     "clear": "begin a new conversation",
+    "compare": "two versions on the test inputs",
     "continue": "go on with the task that stopped",
     "export": f"write the conversation to a file: {' or '.join(f'.{ending}' for ending in FORMATS)}",
     "help": "the keys",
@@ -25,6 +26,7 @@ COMMANDS: dict[str, str] = {
     "task": "work until the job is done; alone: always",
     "unclear": "bring the cleared conversation back",
     "undo": "undo the agent's last run",
+    "versions": "who changed what and when",
 }
 """By name, what it does, short enough for one line of a small terminal."""
 
@@ -46,7 +48,7 @@ TALK_COMMANDS: dict[str, str] = {
 }
 """The commands in a talk with a persona."""
 
-TAKES_WORDS = frozenset({"continue", "export", "model", "persona", "talk", "task"})
+TAKES_WORDS = frozenset({"compare", "continue", "export", "model", "persona", "talk", "task"})
 """The commands that take an argument."""
 
 TAKES_LINES = frozenset({"continue", "task"})

@@ -18,6 +18,7 @@ from personas.errors import BrokenFile, Conflict, InvalidValue, PersonaError
 from personas.files.file_stamp import Stamp, stamp_of
 from tui.document.merge import Clash, meet
 from tui.document.text_slot import FIELD, INPUT, stored_texts
+from tui.document.version_names import author_name
 from tui.settings.validation import LEVELS
 from tui.terminal.diff_view import shown_counts
 
@@ -299,13 +300,12 @@ def last_change(store: Store, persona_id: str) -> tuple[str, str]:
     of_run = [*takewhile(lambda version: version.by == last.by, log)] if last.by.run_id else [last]
     diff = edited_diff(store.text_before(persona_id, of_run[-1]), store.text(persona_id))
     kind = last.by.kind
-    who = {"user": "you", "agent": "the agent", "external": "outside"}.get(kind, kind)
     what = (
         shown_counts(last.reason).removeprefix(f"{kind}: ")
         if len(of_run) == 1
         else f"{len(of_run)} edits of a run"
     )
-    return f"Last change: {what} · by {who}", diff
+    return f"Last change: {what} · by {author_name(last.by)}", diff
 
 
 def change_of(slot_id: str, text: str) -> Change:

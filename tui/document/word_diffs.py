@@ -1,4 +1,4 @@
-"""Where two texts differ, word by word. Pure."""
+"""Where two texts differ, word by word and line by line. Pure."""
 
 from __future__ import annotations
 
@@ -7,6 +7,8 @@ from collections.abc import Sequence
 
 MOST_WORDS = 800
 """Words on either side up to which each difference is found; between longer texts it is one stretch."""
+MOST_LINES = 400
+"""The same for lines."""
 
 Span = tuple[int, int]
 _WORD = re.compile(r"\s+|\w+|[^\w\s]")
@@ -30,6 +32,23 @@ def differences(ours: str, theirs: str) -> tuple[list[Span], list[Span]]:
                 if last > first:
                     found[side].append((starts[side][first], starts[side][last]))
     return found
+
+
+def aligned(ours: Sequence[str], theirs: Sequence[str]) -> list[tuple[Sequence[str], Sequence[str]]]:
+    """Return the lines of two texts as stretches of both that belong beside each other: the same, or in place of it."""
+    begin = next((at for at, pair in enumerate(zip(ours, theirs, strict=False)) if pair[0] != pair[1]), None)
+    if begin is None:
+        begin = min(len(ours), len(theirs))
+    middles = ours[begin:], theirs[begin:]
+    found = [(ours[:begin], theirs[:begin])]
+    if max(map(len, middles)) > MOST_LINES:
+        found.append(middles)
+    else:
+        from difflib import SequenceMatcher
+
+        for _, a, b, c, d in SequenceMatcher(None, *middles, autojunk=False).get_opcodes():
+            found.append((middles[0][a:b], middles[1][c:d]))
+    return [(one, other) for one, other in found if one or other]
 
 
 def first_difference(ours: str, theirs: str) -> int:

@@ -6,6 +6,7 @@ All dynamic text goes to the screen through `content` or one of these classes. T
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from textual.content import Content
@@ -27,6 +28,18 @@ def content(text: str) -> Content:
 def label(text: str, limit: int = LABEL_LIMIT) -> Content:
     """Return `text` as sanitised, literal content of one line of at most `limit` cells."""
     return Content(one_line(text, limit))
+
+
+def marked(
+    text: str, spans: Sequence[tuple[int, int]], style: str = "bold underline $text-warning"
+) -> Content:
+    """Return a text as sanitised, literal content with some stretches (begin, end) of it in a style."""
+    parts: list[str | tuple[str, str]] = []
+    at = 0
+    for begin, end in spans:
+        parts += [sanitise(text[at:begin]), (sanitise(text[begin:end]), style)]
+        at = end
+    return Content.assemble(*parts, sanitise(text[at:]))
 
 
 def in_one_line(text: str) -> str:

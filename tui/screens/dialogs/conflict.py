@@ -3,23 +3,20 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
 from typing import ClassVar
 
 from textual import on
 from textual.app import ComposeResult
 from textual.binding import BindingType
 from textual.containers import Horizontal, Vertical, VerticalScroll
-from textual.content import Content
 from textual.widget import Widget
 from textual.widgets import Button
 
 from tui.commands.registry import bindings
 from tui.document.merge import Choice, Clash, resolve
-from tui.document.word_diffs import Span, differences, first_difference
+from tui.document.word_diffs import differences, first_difference
 from tui.screens.dialogs.base import GRACE, Dialog, arrows
-from tui.terminal.sanitise import sanitise
-from tui.widgets.plain_text import LiteralButton, content, label
+from tui.widgets.plain_text import LiteralButton, content, label, marked
 from tui.widgets.text.ellipsis import EllipsisStatic
 from tui.widgets.text.virtual_static import LongStatic, LongText
 
@@ -138,13 +135,3 @@ class ChooseText(Dialog[str]):
     def _pressed(self, event: Button.Pressed) -> None:
         event.stop()
         self.action_choose(event.button.id)  # type: ignore[arg-type]
-
-
-def marked(text: str, spans: Sequence[Span]) -> Content:
-    """Return a text as literal content with some stretches (begin, end) of it marked."""
-    parts: list[str | tuple[str, str]] = []
-    at = 0
-    for begin, end in spans:
-        parts += [sanitise(text[at:begin]), (sanitise(text[begin:end]), "bold underline $text-warning")]
-        at = end
-    return Content.assemble(*parts, sanitise(text[at:]))

@@ -14,12 +14,15 @@ if TYPE_CHECKING:
     from tui.chat.controller import ConversationController
     from tui.screens.dialogs.connect_controller import Connecting
     from tui.screens.dialogs.picker import Pick
+    from tui.screens.host import Host
+    from tui.screens.main.comparison_actions import ComparisonActions
     from tui.screens.main.persona_actions import PersonaActions
     from tui.screens.main.persona_catalog import PersonaCatalog
     from tui.screens.main.persona_commands import PersonaCommands
     from tui.screens.main.persona_view import PersonaView
     from tui.screens.main.program_actions import ProgramActions
     from tui.screens.main.talk import TalkActions
+    from tui.screens.main.version_actions import VersionActions
     from tui.settings.live_settings import Preferences
     from tui.widgets.chat_bar import ChatBar
     from tui.widgets.persona_list import PersonaList
@@ -39,6 +42,8 @@ class ChatActions:
         persona_commands: the commands of the list of personas.
         program: the commands on the program.
         talk: a talk with a persona.
+        versions: the timeline.
+        comparison: compares versions.
     """
 
     def __init__(
@@ -53,11 +58,14 @@ class ChatActions:
         persona_commands: PersonaCommands,
         program: ProgramActions,
         talk: TalkActions,
+        versions: VersionActions,
+        comparison: ComparisonActions,
     ) -> None:
         self._host, self._chat, self._chat_bar = host, conversations, chat_bar
         self._personas, self._catalog, self._view = personas, catalog, view
         self._persona, self._persona_commands, self._program = persona, persona_commands, program
         self._talk = talk
+        self._versions, self._comparison = versions, comparison
         self._shown_for = (False, False)
         """Whether commands are offered, and whether anything is written, when the keys were shown last."""
 
@@ -209,6 +217,10 @@ class ChatActions:
                 self._persona.action_redo_agent()
             case "settings":
                 self._program.action_program_settings()
+            case "versions":
+                self._versions.action_versions()
+            case "compare":
+                await self._compare(rest)
             case "help":
                 self._program.action_help()
             case "quit":
@@ -235,6 +247,21 @@ class ChatActions:
             self._program.action_switch_persona(words)
         else:
             self._host.tell(f"No persona is called {words}.", error=True)
+
+    async def _compare(self, words: str) -> None:
+        """Compare the versions that are named, each by its number or its name; by default the last edit and now."""
+        import shlex
+
+        try:
+            named = shlex.split(words)
+        except ValueError:
+            named = words.split()
+        if len(named) > 2:
+            self._host.tell(
+                "/compare takes at most two versions; a name of several words stands in quotes.", error=True
+            )
+        else:
+            await self._comparison.compare(*named)
 
     async def _begin_task(self, text: str) -> None:
         """Begin a task with these words, unless one is at work."""

@@ -32,6 +32,7 @@ from tui.document.document import OpenDocument
 from tui.outputs.controller import OutputsController
 from tui.screens.main.chat_actions import ChatActions
 from tui.screens.main.chat_pane import ChatPane
+from tui.screens.main.comparison_actions import ComparisonActions
 from tui.screens.main.layout import PaneLayout
 from tui.screens.main.output_viewing import OutputViewing
 from tui.screens.main.panel_reading import PanelReading
@@ -42,6 +43,7 @@ from tui.screens.main.persona_panes import PersonaPanes
 from tui.screens.main.persona_view import PersonaView
 from tui.screens.main.program_actions import ProgramActions
 from tui.screens.main.talk import TalkActions
+from tui.screens.main.version_actions import VersionActions
 from tui.screens.too_small import is_click, is_too_small, is_unseen
 from tui.settings.model_factory import evaluator
 from tui.terminal.textual_compat.ordered_keys import OrderedKeys
@@ -55,6 +57,7 @@ from tui.widgets.prompt_pane import PromptPane
 from tui.widgets.test_input_list import TestInputs
 
 if TYPE_CHECKING:
+    from agent.outputs.evaluator import Evaluator
     from personas.persona import Persona
     from tui.app.app import PersonaApp
     from tui.document.controller import DocumentController
@@ -151,6 +154,8 @@ class MainScreen(Screen[None]):
             self.output_viewing,
             self.run_action,
         )
+        self.comparison_actions = ComparisonActions(self, self.view, self._evaluator)
+        self.version_actions = VersionActions(self, self.view, self.comparison_actions)
         self.chat_actions = ChatActions(
             self,
             self.conversation,
@@ -162,6 +167,8 @@ class MainScreen(Screen[None]):
             self.persona_commands,
             self.program_actions,
             self.talk,
+            self.version_actions,
+            self.comparison_actions,
         )
         self.panel_reading = PanelReading(
             self, self.conversation, self.chat_bar, self.view, self.chat_actions.action_find
@@ -417,6 +424,13 @@ class MainScreen(Screen[None]):
         """Run what is done again and again, unless the last time is still under way: it may wait for a disk that hangs."""
         if (last := self._again.get(work)) is None or last.done():
             self._again[work] = self.start(work())
+
+    def _evaluator(self) -> Evaluator:
+        """Return what runs test inputs, with the settings as they are now."""
+        from tui.settings.model_factory import evaluator
+
+        assert self.documents is not None
+        return evaluator(self.documents.workspace.store, self.program.settings)
 
     def _at_work(self, *persona_ids: str) -> bool:
         """Whether the agent works, or waits for an answer, about one of these personas."""

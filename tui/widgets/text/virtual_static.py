@@ -48,6 +48,12 @@ class LongText(Visual):
     def __str__(self) -> str:
         return self._text.plain
 
+    def styled(self, text: Content) -> LongText:
+        """Return the same text with styles; it is wrapped already."""
+        other = LongText(text)
+        other._rows = self._rows
+        return other
+
     def at(self, width: int) -> LongText:
         """Return what is shown at a width."""
         return self

@@ -1,0 +1,54 @@
+"""How many test inputs passed in each version of a persona, from what is stored; nothing is run or asked."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from agent.outputs.expectations import decide
+from agent.outputs.output_log import Output, Stored
+from agent.outputs.report import InputVerdict, outcome_of
+from agent.outputs.variant import needed_of
+from personas.persona import TestInput
+
+
+@dataclass(frozen=True, slots=True)
+class VersionCounts:
+    """Test inputs by their verdict in one version; `unjudged` have outputs and no expectations."""
+
+    passed: int = 0
+    failed: int = 0
+    errors: int = 0
+    unjudged: int = 0
+
+
+Samples = Mapping[str, Mapping[int, Output]]
+"""By test input, the newest output of each sample."""
+
+
+def by_version(stored: Stored) -> dict[int, Samples]:
+    """Return what was made from each version; an error counts where no answer came."""
+    found: dict[int, dict[str, dict[int, Output]]] = {}
+    for output in stored.outputs:
+        samples = found.setdefault(output.version, {}).setdefault(output.input_id, {})
+        if output.error is None or output.sample not in samples:
+            samples[output.sample] = output
+    return found  # type: ignore[return-value]  # a mapping of mappings, read only
+
+
+def count_versions(
+    stored: Stored, made: Mapping[int, Samples], inputs: Sequence[TestInput], judge_model: str | None
+) -> dict[int, VersionCounts]:
+    """Return the verdicts on what was made from these versions, by the expectations as they are now."""
+
+    def verdict(samples: Mapping[int, Output], test_input: TestInput) -> InputVerdict:
+        if not test_input.expect:
+            return "none"
+        outcomes = [outcome_of(stored, one, test_input, judge_model) for one in samples.values()]
+        return decide(outcomes, needed_of(test_input, len(outcomes)))
+
+    counts = {}
+    for number, by_input in made.items():
+        verdicts = [verdict(by_input[one.id], one) for one in inputs if one.id in by_input]
+        counts[number] = VersionCounts(*(verdicts.count(one) for one in ("pass", "fail", "error", "none")))
+    return counts

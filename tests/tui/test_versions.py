@@ -1,0 +1,144 @@
+"""The timeline of versions, and the comparison of two of them, over what is stored."""
+
+from __future__ import annotations
+
+from datetime import datetime, timedelta, timezone
+from pathlib import Path
+
+import pytest
+
+from personas.changes import SetPrompt
+from personas.files.home import open_home
+from personas.versions.authorship import Author, Version
+from tests.support.faulty_store import FaultyStore
+from tests.support.hostile import ESCAPES, MARKUP, forbidden_in
+from tests.support.program import Program, make_store, program
+from tests.tui.test_app_layout import drawn
+from tui.document.version_names import heading, when
+from tui.screens.dialogs.comparison import ShowComparison
+from tui.screens.dialogs.diff import ShowDiff
+from tui.screens.dialogs.text_prompt import AskLine
+from tui.screens.dialogs.versions import Versions
+from tui.screens.main.version_actions import FIRST_READ
+from tui.widgets.virtual_list import RowList
+
+EVIL = "".join(ESCAPES.values()) + "".join(MARKUP)
+ZONE = timezone(timedelta(hours=2))
+NOW = datetime(2026, 11, 29, 20, 0, tzinfo=ZONE)
+
+
+def rows(p: Program) -> list[str]:
+    return [f"{row.head} {row.text} {row.tail}" for row in p.app.screen.query_one(RowList).rows]
+
+
+async def open_versions(p: Program, number: int) -> None:
+    p.main.version_actions.action_versions()
+    await p.until(lambda: isinstance(p.app.screen, Versions) and len(rows(p)) >= number)
+
+
+async def test_the_timeline_shows_versions_and_does_what_is_chosen_in_it(tmp_path: Path) -> None:
+    store = FaultyStore(open_home(tmp_path / "home", env={"PERSONA_CONFIG": str(tmp_path / "config.toml")}))
+    async with program(store, persona_id="mentor", size=(80, 24)) as p:
+        before = p.prompt.text
+        await p.say("/versions")
+        await p.until(lambda: isinstance(p.app.screen, Versions) and "2✓ 1✗" in "".join(rows(p)))
+        timeline = p.app.screen
+        assert "an import · Ask before you explain" in rows(p)[0]
+        assert "the first text" in rows(p)[1] and "1✓ 2✗" in rows(p)[1]
+        await p.press("enter")
+        await p.dialog(ShowDiff)
+        assert "Find out where they are" in drawn(p.app.screen)
+        await p.press("escape")
+        await p.until(lambda: p.app.screen is timeline)
+
+        await p.press("j", "r")
+        await p.until(lambda: len(rows(p)) == 3)
+        await p.told("Version 0 is restored. Ctrl+Z brings back what was there.")
+        assert p.on_disk("mentor").strip() == p.prompt.text.strip() != before.strip()
+        await p.press("m")
+        await p.told("The first text needs no name")
+        await p.press("home", "m")
+        await p.dialog(AskLine)
+        await p.write("plain")
+        await p.press("enter")
+        await p.until(lambda: p.app.screen is timeline and "“plain”" in "".join(rows(p)))
+
+        await p.press("home", "j", "c")
+        await p.dialog(ShowComparison)
+        await p.until(lambda: "nothing to compare" in drawn(p.app.screen) or "broke" in drawn(p.app.screen))
+        await p.press("escape")
+        await p.until(lambda: p.app.screen is timeline)
+        await p.press("escape")
+        await p.until(lambda: p.app.screen is p.main)
+        p.main.action_go("personas")
+        await p.press("ctrl+z")
+        await p.until(lambda: p.prompt.text == before)
+
+
+@pytest.mark.parametrize("size", [(80, 24), (160, 50)])
+async def test_the_comparison_shows_what_an_edit_did(tmp_path: Path, size: tuple[int, int]) -> None:
+    store = FaultyStore(open_home(tmp_path / "home", env={"PERSONA_CONFIG": str(tmp_path / "config.toml")}))
+    async with program(store, persona_id="mentor", size=size) as p:
+        await p.say("/compare")
+        shown: ShowComparison = await p.dialog(ShowComparison)
+        await p.until(lambda: "too few to tell" in drawn(shown))
+        first = drawn(shown)
+        assert "broke 1, fixed 2" in first and "before the import of" in first and "now" in first
+        assert "recursion  fixed" in first and "✗ 71 words · recording · regex: does not match" in first
+        box = shown.query_one("#comparison-texts")
+        await p.press("n", "n", "n", "n", "n", "n")
+        await p.until(lambda: "just-tell-me  broke" in drawn(shown))
+        assert box.scroll_offset.y > 0 or size[1] == 50
+        await p.press("p", "p", "p", "p", "p")
+        await p.press("w")
+        await p.until(lambda: "recursion  fixed" in drawn(shown))
+        await p.press("q")
+        await p.until(lambda: p.app.screen is p.main)
+
+        await p.say("/compare 7")
+        await p.told("has no version '7'")
+        await p.until(lambda: p.app.screen is p.main)
+        await p.say("/compare 0 1")
+        await p.until(lambda: isinstance(p.app.screen, ShowComparison) and "broke 1" in drawn(p.app.screen))
+
+
+async def test_the_newest_versions_stand_before_all_others_are_read(tmp_path: Path) -> None:
+    store = make_store(tmp_path)
+    for number in range(FIRST_READ + 20):
+        by = Author("agent", "session", f"run_{number}", EVIL if number % 2 else f"request {number}")
+        store.change("one", SetPrompt(f"Prompt {number}.\n"), revision=None, by=by)
+    store.name_version("one", MARKUP[0])
+    async with program(store, persona_id="one", size=(80, 24)) as p:
+        held = store.hold("log")
+        await open_versions(p, FIRST_READ - 1)
+        assert f"{FIRST_READ + 20}" in rows(p)[0] and "request" in rows(p)[1]
+        assert forbidden_in(drawn(p.app.screen)) == []
+        await p.press("j")
+        held.goes_on.set()
+        await p.until(lambda: len(rows(p)) == FIRST_READ + 21)
+        assert p.app.screen.query_one(RowList).cursor == 1
+
+
+def version(number: int, kind: str, at: str, **options: object) -> Version:
+    return Version(number, Author(kind), at, "why", "a" * 64, "b" * 64, **options)  # type: ignore[arg-type]
+
+
+def test_a_text_is_called_by_who_made_it_and_when() -> None:
+    log = [
+        version(4, "user", "2026-11-29T13:00:00Z", role="undo"),
+        version(3, "agent", "2026-11-29T12:02:00Z"),
+        version(2, "agent", "2026-11-28T12:02:00Z"),
+        version(1, "user", "2025-01-02T03:04:05Z", name="warm \x1b[2J"),
+    ]
+
+    def called(number: int, *, before: bool) -> str:
+        return heading(log, number, 4, NOW, before=before)
+
+    assert called(2, before=True) == "before the agent's edit of 14:02"
+    assert called(2, before=False) == "after the agent's edit of 28 Nov 14:02"
+    assert called(3, before=True) == "before the undo of 15:00"
+    assert called(4, before=False) == "now"
+    assert called(1, before=True) == "“warm”"
+    assert called(0, before=False) == "before your edit of 2 Jan 2025"
+    assert heading([], 0, 5, NOW, before=True) == "the first text"
+    assert when("no time \x1b[2J at all, and long", NOW) == "no time at all,…"

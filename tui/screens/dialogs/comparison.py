@@ -1,0 +1,145 @@
+"""What a persona answered in two versions, input by input, with what differs marked."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, ClassVar
+
+from textual.app import ComposeResult
+from textual.binding import BindingType
+from textual.containers import Vertical, VerticalScroll
+from textual.content import Content
+
+from tui.commands.registry import bindings
+from tui.screens.dialogs.base import Dialog
+from tui.terminal.sanitise import one_line
+from tui.widgets.plain_text import label
+from tui.widgets.text.ellipsis import EllipsisStatic
+from tui.widgets.text.side_by_side import PairLayout, SideBySide, SideBySideText, TextPair, column_names
+
+if TYPE_CHECKING:
+    from agent.outputs.comparison import Comparison
+    from agent.outputs.output_log import Output
+    from agent.outputs.report import InputReport
+    from personas.persona import TestInput
+
+MARKS = {"pass": "✓", "fail": "✗", "error": "!", "none": ""}
+
+
+class ShowComparison(Dialog[None]):
+    """Pairs of outputs to look at; more of them may come while it is open.
+
+    Args:
+        title: any text.
+        names: what the two are called, any text.
+    """
+
+    BINDINGS: ClassVar[list[BindingType]] = [*bindings("page"), *bindings("comparison")]
+
+    def __init__(self, title: str, names: tuple[str, str] = ("", "")) -> None:
+        super().__init__()
+        self._title, self._names, self._sentence = title, names, "Reading…"
+        self._pairs: list[PairLayout] = []
+        self._shown = SideBySide([])
+        self._by_words = True
+
+    def compose(self) -> ComposeResult:
+        with Vertical(classes="dialog whole") as box:
+            box.border_title = label(self._title, 90)
+            yield EllipsisStatic("", id="comparison-sentence")
+            yield SideBySideText(id="comparison-names")
+            with VerticalScroll(id="comparison-texts"):
+                yield SideBySideText(id="comparison-pairs")
+            yield self.hint(
+                ("comparison.next", "next"),
+                ("comparison.previous", "previous"),
+                ("comparison.words", "words/lines"),
+                ("dialog.close", "closes"),
+            )
+
+    def on_mount(self) -> None:
+        super().on_mount()
+        self._show()
+        self.query_one(VerticalScroll).focus()
+
+    def show_names(self, names: tuple[str, str]) -> None:
+        """Say what the two are called."""
+        self._names = names
+        self._show()
+
+    def show_sentence(self, sentence: str) -> None:
+        """Say what was found, or how far it is."""
+        self._sentence = sentence
+        self._show()
+
+    def show_pairs(self, pairs: Sequence[TextPair]) -> None:
+        """Show these pairs; what is on the screen of them already stays as it is."""
+        known = {one.pair.key: one for one in self._pairs}
+        self._pairs = [
+            old if (old := known.get(pair.key)) is not None and old.pair.is_same(pair) else PairLayout(pair)
+            for pair in pairs
+        ]
+        self._show_texts()
+
+    def show_comparison(self, found: Comparison) -> None:
+        """Show what there is of both."""
+        self.show_sentence(found.finding.sentence)
+        self.show_pairs([_pair(*row) for row in found.rows()])
+
+    def _show(self) -> None:
+        if self.query(SideBySideText):  # it is composed
+            self.query_one("#comparison-names", SideBySideText).update(column_names(self._names))
+            self.query_one("#comparison-sentence", EllipsisStatic).update(label(self._sentence, 400))
+            self._show_texts()
+
+    def _show_texts(self) -> None:
+        current = self._shown.current
+        self._shown = SideBySide(
+            [one for pair in self._pairs for one in pair.stretches], by_words=self._by_words
+        )
+        self._shown.current = current
+        for text in self.query("#comparison-pairs").results(SideBySideText):
+            text.update(self._shown)
+
+    def action_words(self) -> None:
+        """Mark whole lines that differ, or words again."""
+        self._by_words = not self._by_words
+        self._show_texts()
+
+    def action_step(self, by: int) -> None:
+        """Go to the next difference or the one before, seen from the one looked at, or else from what is in sight."""
+        box, text = self.query_one(VerticalScroll), self.query_one("#comparison-pairs", SideBySideText)
+        rows = self._shown.differences(text.size.width)
+        top, current = int(box.scroll_offset.y), self._shown.current
+        if current is not None and current < len(rows) and top <= rows[current] < top + box.size.height:
+            wanted = current + by
+        else:
+            before = sum(row < top for row in rows)
+            wanted = before if by > 0 else before - 1
+        if 0 <= wanted < len(rows):
+            self._shown.current = wanted
+            box.scroll_to(y=rows[wanted], animate=False)
+            text.refresh()
+
+    def action_scroll_by(self, by: int) -> None:
+        self.query_one(VerticalScroll).scroll_relative(y=by, animate=False)
+
+
+def _pair(test_input: TestInput, before: InputReport, after: InputReport) -> TextPair:
+    change = {("pass", "fail"): "  broke", ("fail", "pass"): "  fixed"}.get(
+        (before.verdict, after.verdict), ""
+    )
+    title = Content.assemble(("── ", "dim"), (one_line(test_input.id, 60), "bold $text-accent"), change)
+    outputs = [one.outputs.get(min(one.outputs, default=0)) for one in (before, after)]
+    left, right = (_head(*both) for both in zip((before, after), outputs, strict=True))
+    ours, theirs = ("" if one is None else one.text for one in outputs)
+    return TextPair(test_input.id, title, (left, right), (ours, theirs))
+
+
+def _head(report: InputReport, output: Output | None) -> Content:
+    """Return the line above an output: its verdict, its length, where it comes from, and why."""
+    parts = [one_line(report.sentence, 200) if report.verdict != "none" or output is None else ""]
+    if output is not None:
+        words = len(output.text.split())
+        parts = [f"{words} word{'' if words == 1 else 's'}", one_line(output.source or "", 20), *parts]
+    return Content(f"{MARKS[report.verdict]} {' · '.join(filter(None, parts))}".strip())

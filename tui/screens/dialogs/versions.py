@@ -1,0 +1,109 @@
+"""The versions of a persona, newest first: who changed what, when and why, and what the test inputs came to."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from datetime import datetime
+from typing import TYPE_CHECKING, ClassVar
+
+from textual import on
+from textual.app import ComposeResult
+from textual.binding import BindingType
+from textual.containers import Vertical
+
+from tui.commands.registry import bindings
+from tui.document import version_names
+from tui.screens.dialogs.base import Dialog
+from tui.widgets.plain_text import label
+from tui.widgets.virtual_list import Row, RowList
+
+if TYPE_CHECKING:
+    from agent.outputs.version_counts import VersionCounts
+    from personas.versions.authorship import Version
+
+
+class Versions(Dialog[None]):
+    """The timeline. It stays open while something is done with a version.
+
+    Args:
+        persona_name: any text.
+        choose: told what is to be done with which version: `diff`, `compare`, `restore`, `name`.
+    """
+
+    BINDINGS: ClassVar[list[BindingType]] = [*bindings("versions")]
+
+    def __init__(self, persona_name: str, choose: Callable[[str, int], None]) -> None:
+        super().__init__()
+        self._persona_name, self._choose = persona_name, choose
+        self._counts: dict[int, VersionCounts] = {}
+        self._rows: Sequence[Row] = ()
+
+    def compose(self) -> ComposeResult:
+        with Vertical(classes="dialog wide tall switcher") as box:
+            box.border_title = label(f"Versions of {self._persona_name}", 70)
+            yield RowList(empty="Reading…", id="choices", classes="gives", choose_on_click=False)
+            yield self.hint(
+                ("rows.open", "diff"),
+                ("versions.compare", "compare"),
+                ("versions.restore", "restore"),
+                ("versions.name", "name"),
+                ("dialog.close", "closes"),
+            )
+
+    def on_mount(self) -> None:
+        super().on_mount()
+        self.query_one(RowList).focus()
+        self._show()
+
+    def show_rows(self, rows: Sequence[Row]) -> None:
+        """Show these versions, see `version_rows`."""
+        self._rows = rows
+        self._show()
+
+    def show_counts(self, counts: Mapping[int, VersionCounts]) -> None:
+        """Show how many test inputs passed and failed in these versions too."""
+        self._counts.update(counts)
+        self._show()
+
+    def _show(self) -> None:
+        for rows in self.query(RowList):  # none before it is composed
+            rows.set_rows([self._counted(row) for row in self._rows])
+            self.fit_soon()
+
+    def _counted(self, row: Row) -> Row:
+        counts = self._counts.get(int(row.key))
+        return row if counts is None else replace(row, tail=f"{row.tail}  {shown_counts(counts)}".strip())
+
+    @on(RowList.Chosen)
+    def _chosen(self, event: RowList.Chosen) -> None:
+        event.stop()
+        self.action_choose("diff")
+
+    def action_choose(self, what: str) -> None:
+        """Do something with the version under the cursor."""
+        if (key := self.query_one(RowList).key) is not None:
+            self._choose(what, int(key))
+
+
+def shown_counts(counts: VersionCounts) -> str:
+    """Return the verdicts of a version's outputs in a few cells: `3✓ 1✗`."""
+    told = [(counts.passed, "✓"), (counts.failed, "✗"), (counts.errors, "!"), (counts.unjudged, "·")]
+    return " ".join(f"{number}{mark}" for number, mark in told if number)
+
+
+def version_rows(versions: Sequence[Version], now: datetime, current: int, *, all_read: bool) -> list[Row]:
+    """Return the rows of these versions, newest first; with `all_read` the first text, which no change led to, is last."""
+    cells = len(str(versions[0].number)) if versions else 1
+    rows = [_row(one, now, cells, is_current=one.number == current) for one in versions]
+    if all_read:
+        rows.append(Row("0", "the first text", head="0".rjust(cells), current=not current))
+    return rows
+
+
+def _row(version: Version, now: datetime, cells: int, *, is_current: bool) -> Row:
+    name = f"“{version.name}” " if version.name else ""
+    size = f"+{version.added} −{version.removed}" if version.added or version.removed else ""
+    head = f"{version.number:>{cells}}  {version_names.when(version.at, now)}"
+    text = f"{name}{version_names.author_name(version.by)} · {version_names.reason_of(version)}"
+    return Row(str(version.number), text, head=head, head_cells=cells + 8, tail=size, current=is_current)

@@ -1,0 +1,113 @@
+"""Comparing two versions of the open persona on its test inputs: what is missing is run, and comes in."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import TYPE_CHECKING
+
+from personas.errors import PersonaError
+from tui.document import version_names
+
+if TYPE_CHECKING:
+    from agent.outputs.comparison import Comparison
+    from agent.outputs.evaluation import Evaluation
+    from agent.outputs.evaluator import Evaluator
+    from tui.screens.dialogs.comparison import ShowComparison
+    from tui.screens.host import Host
+    from tui.screens.main.persona_view import PersonaView
+
+
+def local_now() -> datetime:
+    """Return the time in the person's zone."""
+    return datetime.now().astimezone()
+
+
+@dataclass(frozen=True)
+class Prepared:
+    """Two versions that can be compared; `names` are for the person."""
+
+    names: tuple[str, str]
+    evaluations: Sequence[Evaluation]
+
+    def compare(self) -> Comparison:
+        """Compare what there is of both. Judges all outputs."""
+        from agent.outputs.comparison import compare_evaluations
+
+        return compare_evaluations(self.names, self.evaluations, [one.report() for one in self.evaluations])
+
+
+class ComparisonActions:
+    """Opens the comparison of two versions.
+
+    Args:
+        host: the main screen.
+        view: shows the open persona.
+        evaluator: makes what runs test inputs, with the person's settings as they are now.
+        now: the clock.
+    """
+
+    def __init__(
+        self,
+        host: Host,
+        view: PersonaView,
+        evaluator: Callable[[], Evaluator],
+        now: Callable[[], datetime] = local_now,
+    ) -> None:
+        self._host, self._view, self._evaluator, self._now = host, view, evaluator, now
+
+    def action_compare_versions(self) -> None:
+        self._host.start(self.compare())
+
+    async def compare(self, a: str | int | None = None, b: str | int | None = None) -> None:
+        """Show two versions side by side: by default the one before the agent's last run, and now."""
+        from tui.screens.dialogs.comparison import ShowComparison
+
+        documents = self._view.documents
+        if documents is None or documents.id is None:
+            self._host.tell("Open a persona first.")
+            return
+        dialog = ShowComparison(f"Comparison: {self._view.name_of(documents.id)}")
+        working = self._host.start(self._fill(dialog, documents.id, a, b))
+        await self._host.ask(dialog)
+        working.cancel()
+
+    async def _fill(
+        self, dialog: ShowComparison, persona_id: str, a: str | int | None, b: str | int | None
+    ) -> None:
+        documents = self._view.documents
+        assert documents is not None
+        await documents.flush()
+        try:
+            prepared = await asyncio.to_thread(self._prepare, persona_id, a, b)
+            found = await asyncio.to_thread(prepared.compare)
+        except PersonaError as error:
+            dialog.dismiss(None)
+            self._host.tell(str(error), error=True)
+            return
+        dialog.show_names(prepared.names)
+        dialog.show_comparison(found)
+
+    def _prepare(self, persona_id: str, a: str | int | None, b: str | int | None) -> Prepared:
+        """Read both versions, and what is stored of them. Blocking.
+
+        Raises:
+            PersonaError: the persona is broken, or there is no such version.
+        """
+        from agent.outputs.comparison import version_variants
+        from agent.outputs.variant import read_runnable
+
+        evaluator = self._evaluator()
+        store = evaluator.store
+        persona = read_runnable(store, persona_id)
+        variants = version_variants(evaluator, persona, a, b, fixed=evaluator.is_connected)
+        judge_model = evaluator.judge_name(persona, variants[1])  # one judge for both
+        log, current, now = store.log(persona_id), store.current_version(persona_id), self._now()
+        before, after = (
+            version_names.heading(log, variant.version, current, now, before=is_first)
+            for variant, is_first in zip(variants, (True, False), strict=True)
+        )
+        evaluations = [evaluator.evaluation(persona, one, judge_model=judge_model) for one in variants]
+        return Prepared((before, after), evaluations)

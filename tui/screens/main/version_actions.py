@@ -1,0 +1,178 @@
+"""The timeline of the open persona's versions, and what is done with one of them."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Iterator, Sequence
+from datetime import datetime
+from typing import TYPE_CHECKING
+
+from tui.commands.registry import sentence
+from tui.document.version_names import author_name, reason_of, when
+from tui.screens.main.comparison_actions import local_now
+
+if TYPE_CHECKING:
+    from agent.outputs.version_counts import VersionCounts
+    from personas.store import Store
+    from personas.versions.authorship import Version
+    from tui.document.controller import DocumentController
+    from tui.screens.dialogs.versions import Versions
+    from tui.screens.host import Host
+    from tui.screens.main.comparison_actions import ComparisonActions
+    from tui.screens.main.persona_view import PersonaView
+
+FIRST_READ = 50
+"""Versions that are read before the others: more than a screen shows."""
+COUNTED_AT_ONCE = 100
+"""Versions whose outputs are judged before the next are."""
+
+
+class VersionActions:
+    """Opens the timeline and does what is chosen in it.
+
+    Args:
+        host: the main screen.
+        view: shows the open persona.
+        comparison: compares a version with now.
+        now: the clock.
+    """
+
+    def __init__(
+        self,
+        host: Host,
+        view: PersonaView,
+        comparison: ComparisonActions,
+        now: Callable[[], datetime] = local_now,
+    ) -> None:
+        self._host, self._view, self._comparison, self._now = host, view, comparison, now
+        self._versions: Sequence[Version] = ()
+
+    @property
+    def _documents(self) -> DocumentController:
+        assert self._view.documents is not None  # else nothing is done
+        return self._view.documents
+
+    def action_versions(self) -> None:
+        self._host.start(self._show())
+
+    async def _show(self) -> None:
+        from tui.screens.dialogs.versions import Versions
+
+        if self._view.documents is None or (persona_id := self._documents.id) is None:
+            self._host.tell("Open a persona first.")
+            return
+        await self._documents.flush()
+        dialog = Versions(
+            self._view.name_of(persona_id),
+            lambda what, number: self._host.start(self._do(dialog, persona_id, what, number)),
+        )
+        reading = self._host.start(self._fill(dialog, persona_id))
+        await self._host.ask(dialog)
+        reading.cancel()
+
+    async def _fill(self, dialog: Versions, persona_id: str) -> None:
+        """Show the newest versions at once, then all of them, then what is known of their outputs."""
+        call, store = self._documents.workspace.call, self._documents.workspace.store
+        newest = await call(store.recent_versions, persona_id, FIRST_READ)
+        current = max((one.number for one in newest if one.role != "kept"), default=0)
+        await self._show_versions(dialog, newest, current, all_read=False)
+        await self._read_all(dialog, persona_id)
+        counting = _counted(store, persona_id)
+        while counts := await call(next, counting, None):
+            dialog.show_counts(counts)
+
+    async def _read_all(self, dialog: Versions, persona_id: str) -> None:
+        call, store = self._documents.workspace.call, self._documents.workspace.store
+        versions = await call(store.log, persona_id)
+        current = await call(store.current_version, persona_id)
+        await self._show_versions(dialog, versions, current, all_read=True)
+
+    async def _show_versions(
+        self, dialog: Versions, versions: Sequence[Version], current: int, *, all_read: bool
+    ) -> None:
+        from tui.screens.dialogs.versions import version_rows
+
+        self._versions = versions
+        rows = await asyncio.to_thread(version_rows, versions, self._now(), current, all_read=all_read)
+        dialog.show_rows(rows)
+
+    async def _do(self, dialog: Versions, persona_id: str, what: str, number: int) -> None:
+        """Do something with a version of the persona whose timeline is open."""
+        if self._documents.id != persona_id:
+            return
+        match what:
+            case "diff":
+                await self._show_diff(persona_id, number)
+            case "compare":
+                await self._comparison.compare(number)
+            case "restore":
+                await self._restore(persona_id, number)
+                await self._read_all(dialog, persona_id)
+            case "name":
+                await self._name(persona_id, number)
+                await self._read_all(dialog, persona_id)
+
+    async def _show_diff(self, persona_id: str, number: int) -> None:
+        from tui.screens.dialogs.diff import ShowDiff
+
+        version = next((one for one in self._versions if one.number == number), None)
+        if version is None:
+            self._host.tell("This is the first text: there is none before it.")
+            return
+        workspace = self._documents.workspace
+        diff = await workspace.call(_diff_of, workspace.store, persona_id, version)
+        if not diff:
+            self._host.tell("This version is the same text as the one before.")
+            return
+        title = f"{when(version.at, self._now())} · {author_name(version.by)} · {reason_of(version)}"
+        await self._host.ask(ShowDiff(title, diff))
+
+    async def _restore(self, persona_id: str, number: int) -> None:
+        documents = self._documents
+        await documents.flush()
+        before = await documents.workspace.get(persona_id)
+        restored = await documents.workspace.restore(persona_id, number)
+        if restored.revision == before.revision:
+            self._host.tell(f"Version {number} is the text as it is now.")
+            return
+        documents.take(restored)
+        back = sentence("edit.undo", self._host.keymap, " {} brings back what was there.")
+        self._host.tell(f"Version {number} is restored.{back}")
+
+    async def _name(self, persona_id: str, number: int) -> None:
+        from tui.screens.dialogs.text_prompt import AskLine
+
+        if not number:
+            self._host.tell("The first text needs no name: it is always kept, and is version 0.")
+            return
+        workspace = self._documents.workspace
+        name = await self._host.ask(
+            AskLine(f"Name of version {number}", explanation="A version with a name is always kept.")
+        )
+        if name:
+            await workspace.write(workspace.store.name_version, persona_id, name, version=number)
+
+
+def _counted(store: Store, persona_id: str) -> Iterator[dict[int, VersionCounts]]:
+    """Judge what is stored of each version, some newest versions at a time. Blocking."""
+    from agent.outputs.output_log import OutputLog
+    from agent.outputs.version_counts import by_version, count_versions
+
+    inputs, stored = store.get(persona_id).test_inputs, OutputLog(store.home, persona_id).read()
+    made = by_version(stored)
+    numbers = sorted(made, reverse=True)
+    for first in range(0, len(numbers), COUNTED_AT_ONCE):
+        some = {number: made[number] for number in numbers[first : first + COUNTED_AT_ONCE]}
+        yield count_versions(stored, some, inputs, None)
+
+
+def _diff_of(store: Store, persona_id: str, version: Version) -> str:
+    """Return what a version changed. Blocking.
+
+    Raises:
+        PersonaError: a text is not stored any more.
+    """
+    from personas.edited_text import edited_diff
+
+    before = store.text_before(persona_id, version)
+    return edited_diff(before, "" if version.sha is None else store.version_text(persona_id, version))
