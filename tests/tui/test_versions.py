@@ -2,26 +2,37 @@
 
 from __future__ import annotations
 
+import threading
 from datetime import datetime, timedelta, timezone
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from personas.changes import SetPrompt
 from personas.files.home import open_home
 from personas.versions.authorship import Author, Version
+from tests.agent.outputs.bench import SONNET, answer_of
 from tests.support.faulty_store import FaultyStore
 from tests.support.hostile import ESCAPES, MARKUP, forbidden_in
-from tests.support.program import Program, make_store, program
+from tests.support.messages_answers import Reply, say
+from tests.support.messages_server import MessagesServer
+from tests.support.program import STAYS, Program, make_store, program
 from tests.tui.test_app_layout import drawn
 from tui.document.version_names import heading, when
 from tui.screens.dialogs.comparison import ShowComparison
+from tui.screens.dialogs.confirm import Confirm
 from tui.screens.dialogs.diff import ShowDiff
 from tui.screens.dialogs.text_prompt import AskLine
 from tui.screens.dialogs.versions import Versions
 from tui.screens.main.version_actions import FIRST_READ
+from tui.settings.schema import Settings
 from tui.widgets.virtual_list import RowList
 
+KIND = 'name = "Kind"\nsystem_prompt = "Be kind."\n' + "".join(
+    f'\n[[test_inputs]]\nid = "n{i}"\ncontent = "question {i}"\nexpect = [{{ type = "contains", value = "kind" }}]\n'
+    for i in range(2)
+)
 EVIL = "".join(ESCAPES.values()) + "".join(MARKUP)
 ZONE = timezone(timedelta(hours=2))
 NOW = datetime(2026, 11, 29, 20, 0, tzinfo=ZONE)
@@ -100,6 +111,58 @@ async def test_the_comparison_shows_what_an_edit_did(tmp_path: Path, size: tuple
         await p.until(lambda: p.app.screen is p.main)
         await p.say("/compare 0 1")
         await p.until(lambda: isinstance(p.app.screen, ShowComparison) and "broke 1" in drawn(p.app.screen))
+
+
+async def test_what_is_missing_is_run_and_streams_in(tmp_path: Path) -> None:
+    gate = threading.Event()
+
+    def brain(body: dict[str, Any]) -> Reply:
+        gate.wait(60)
+        return say(answer_of(body))
+
+    store = make_store(tmp_path, {"kind": KIND})
+    store.change("kind", SetPrompt("Be cruel."), revision=None, by=Author("agent", "s", "r", "be cruel"))
+    with MessagesServer(brain, key=None) as server:
+        settings = Settings(panel_seconds=STAYS, base_url=server.url, model=SONNET, confirm_requests=3)
+        async with program(store, settings=settings, size=(160, 50)) as p:
+            p.main.comparison_actions.action_compare_versions()
+            question = await p.dialog(Confirm)
+            assert "This takes" in drawn(question)
+            await p.press("y")
+            shown: ShowComparison = await p.dialog(ShowComparison)
+            await p.until(lambda: "Running: 0/4" in drawn(shown) and "waits" in drawn(shown))
+            assert "before the agent's edit of" in drawn(shown) and "s stops the run" in drawn(shown)
+            gate.set()
+            await p.until(lambda: "broke 2, fixed 0: too few to tell" in drawn(shown))
+            assert "Be cruel. / question 1" in drawn(shown) and "stops the run" not in drawn(shown)
+            assert "✗ 5 words · contains: has no “kind”" in drawn(shown)
+            await p.press("escape")
+
+            gate.clear()
+            store.change("kind", SetPrompt("Be quick."), revision=None, by=Author("user"))
+            await p.until(lambda: p.prompt.text == "Be quick.")
+            p.main.start(p.main.comparison_actions.compare(1))
+            shown = await p.dialog(ShowComparison)
+            await p.until(lambda: "Running: 0/2" in drawn(shown))
+            await p.press("s")
+            await p.until(
+                lambda: "nothing to compare" in drawn(shown) and "there is no output" in drawn(shown)
+            )
+            await p.press("escape")
+            assert p.main.outputs.progress is None
+            gate.set()
+
+
+async def test_without_a_model_it_says_what_is_missing(tmp_path: Path) -> None:
+    store = make_store(tmp_path, {"kind": KIND})
+    store.change("kind", SetPrompt("Be cruel."), revision=None, by=Author("user"))
+    async with program(store) as p:
+        await p.say("/compare 0")
+        shown: ShowComparison = await p.dialog(ShowComparison)
+        await p.until(lambda: "4 answers missing: No model is connected" in drawn(shown))
+        await p.press("escape")
+        await p.say("/compare a b c")
+        await p.told("/compare takes at most two versions")
 
 
 async def test_the_newest_versions_stand_before_all_others_are_read(tmp_path: Path) -> None:

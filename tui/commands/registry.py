@@ -233,6 +233,7 @@ COMMANDS: tuple[Command, ...] = (
     Command("comparison.previous", "Previous difference", "p", "step(-1)", where="comparison", priority=False),
     Command("comparison.words", "Mark words or lines that differ", "w", "words", where="comparison",
             priority=False),
+    Command("comparison.stop", "Stop what runs", "s", "stop", where="comparison", priority=False),
     Command("versions.compare", "Compare with now on the test inputs", "c", "choose('compare')", where="versions",
             priority=False),
     Command("versions.restore", "Restore it", "r", "choose('restore')", where="versions", priority=False),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, ClassVar
 
 from textual.app import ComposeResult
@@ -26,18 +26,26 @@ if TYPE_CHECKING:
 MARKS = {"pass": "✓", "fail": "✗", "error": "!", "none": ""}
 
 
+HINT = (("comparison.next", "next"), ("comparison.previous", "previous"), ("comparison.words", "words/lines"))
+NOTHING: Mapping[tuple[int, str], str | None] = {}
+
+
 class ShowComparison(Dialog[None]):
     """Pairs of outputs to look at; more of them may come while it is open.
 
     Args:
         title: any text.
         names: what the two are called, any text.
+        stop: ends what runs.
     """
 
     BINDINGS: ClassVar[list[BindingType]] = [*bindings("page"), *bindings("comparison")]
 
-    def __init__(self, title: str, names: tuple[str, str] = ("", "")) -> None:
+    def __init__(
+        self, title: str, names: tuple[str, str] = ("", ""), stop: Callable[[], object] = lambda: None
+    ) -> None:
         super().__init__()
+        self._stop, self._is_running = stop, False
         self._title, self._names, self._sentence = title, names, "Reading…"
         self._pairs: list[PairLayout] = []
         self._shown = SideBySide([])
@@ -50,12 +58,7 @@ class ShowComparison(Dialog[None]):
             yield SideBySideText(id="comparison-names")
             with VerticalScroll(id="comparison-texts"):
                 yield SideBySideText(id="comparison-pairs")
-            yield self.hint(
-                ("comparison.next", "next"),
-                ("comparison.previous", "previous"),
-                ("comparison.words", "words/lines"),
-                ("dialog.close", "closes"),
-            )
+            yield self.hint(*HINT, ("dialog.close", "closes"))
 
     def on_mount(self) -> None:
         super().on_mount()
@@ -81,10 +84,31 @@ class ShowComparison(Dialog[None]):
         ]
         self._show_texts()
 
-    def show_comparison(self, found: Comparison) -> None:
-        """Show what there is of both."""
-        self.show_sentence(found.finding.sentence)
-        self.show_pairs([_pair(*row) for row in found.rows()])
+    @property
+    def is_open(self) -> bool:
+        """Whether it is on the screen, or will be in a moment."""
+        return not self._given
+
+    def show_comparison(
+        self, found: Comparison, arriving: Mapping[tuple[int, str], str | None] = NOTHING, progress: str = ""
+    ) -> None:
+        """Show what there is of both.
+
+        Args:
+            found: the comparison of it.
+            arriving: what is being made, by side (0 or 1) and input: the text so far, None where it has not begun.
+            progress: how far the run is, empty where nothing runs.
+        """
+        self.show_sentence(f"Running: {progress}" if progress else found.finding.sentence)
+        self.show_pairs([_pair(*row, arriving) for row in found.rows()])
+        if bool(progress) != self._is_running and self.query(".dialog-hint"):
+            self._is_running = bool(progress)
+            stops = ("comparison.stop", "stops the run") if progress else ""
+            self.say_hint(*HINT, stops, ("dialog.close", "closes"))
+
+    def action_stop(self) -> None:
+        """Stop what runs; what is there stays."""
+        self._stop()
 
     def _show(self) -> None:
         if self.query(SideBySideText):  # it is composed
@@ -125,21 +149,38 @@ class ShowComparison(Dialog[None]):
         self.query_one(VerticalScroll).scroll_relative(y=by, animate=False)
 
 
-def _pair(test_input: TestInput, before: InputReport, after: InputReport) -> TextPair:
+def _pair(
+    test_input: TestInput,
+    before: InputReport,
+    after: InputReport,
+    arriving: Mapping[tuple[int, str], str | None],
+) -> TextPair:
     change = {("pass", "fail"): "  broke", ("fail", "pass"): "  fixed"}.get(
         (before.verdict, after.verdict), ""
     )
     title = Content.assemble(("── ", "dim"), (one_line(test_input.id, 60), "bold $text-accent"), change)
-    outputs = [one.outputs.get(min(one.outputs, default=0)) for one in (before, after)]
-    left, right = (_head(*both) for both in zip((before, after), outputs, strict=True))
-    ours, theirs = ("" if one is None else one.text for one in outputs)
-    return TextPair(test_input.id, title, (left, right), (ours, theirs))
+    heads, texts, is_whole = [], [], True
+    for side, report in enumerate((before, after)):
+        output = report.outputs.get(min(report.outputs, default=0))
+        key = (side, test_input.id)
+        if output is None and key in arriving:
+            text, is_whole = arriving[key], False
+            heads.append(Content("waits" if text is None else f"… {_length(text)}"))
+            texts.append(text or "")
+        else:
+            heads.append(_head(report, output))
+            texts.append("" if output is None else output.text)
+    return TextPair(test_input.id, title, (heads[0], heads[1]), (texts[0], texts[1]), is_whole)
 
 
 def _head(report: InputReport, output: Output | None) -> Content:
     """Return the line above an output: its verdict, its length, where it comes from, and why."""
     parts = [one_line(report.sentence, 200) if report.verdict != "none" or output is None else ""]
     if output is not None:
-        words = len(output.text.split())
-        parts = [f"{words} word{'' if words == 1 else 's'}", one_line(output.source or "", 20), *parts]
+        parts = [_length(output.text), one_line(output.source or "", 20), *parts]
     return Content(f"{MARKS[report.verdict]} {' · '.join(filter(None, parts))}".strip())
+
+
+def _length(text: str) -> str:
+    words = len(text.split())
+    return f"{words} word{'' if words == 1 else 's'}"

@@ -10,11 +10,13 @@ from typing import TYPE_CHECKING
 
 from personas.errors import PersonaError
 from tui.document import version_names
+from tui.outputs.controller import NO_MODEL
 
 if TYPE_CHECKING:
     from agent.outputs.comparison import Comparison
     from agent.outputs.evaluation import Evaluation
-    from agent.outputs.evaluator import Evaluator
+    from agent.outputs.runner import Trial
+    from tui.outputs.controller import OutputsController
     from tui.screens.dialogs.comparison import ShowComparison
     from tui.screens.host import Host
     from tui.screens.main.persona_view import PersonaView
@@ -32,6 +34,15 @@ class Prepared:
     names: tuple[str, str]
     evaluations: Sequence[Evaluation]
 
+    @property
+    def trials(self) -> dict[tuple[int, str], Trial]:
+        """The first output of each input that there is none of yet, by side (0 or 1) and input."""
+        return {
+            (side, trial.test_input.id): trial
+            for side, evaluation in enumerate(self.evaluations)
+            for trial in reversed(evaluation.plan.trials)
+        }
+
     def compare(self) -> Comparison:
         """Compare what there is of both. Judges all outputs."""
         from agent.outputs.comparison import compare_evaluations
@@ -45,7 +56,7 @@ class ComparisonActions:
     Args:
         host: the main screen.
         view: shows the open persona.
-        evaluator: makes what runs test inputs, with the person's settings as they are now.
+        outputs: what runs and holds its outputs.
         now: the clock.
     """
 
@@ -53,33 +64,34 @@ class ComparisonActions:
         self,
         host: Host,
         view: PersonaView,
-        evaluator: Callable[[], Evaluator],
+        outputs: OutputsController,
         now: Callable[[], datetime] = local_now,
     ) -> None:
-        self._host, self._view, self._evaluator, self._now = host, view, evaluator, now
+        self._host, self._view, self._outputs, self._now = host, view, outputs, now
 
     def action_compare_versions(self) -> None:
         self._host.start(self.compare())
 
     async def compare(self, a: str | int | None = None, b: str | int | None = None) -> None:
-        """Show two versions side by side: by default the one before the agent's last run, and now."""
+        """Show two versions side by side: by default the one before the agent's last run, and now.
+
+        When that is closed, what still runs goes on.
+        """
         from tui.screens.dialogs.comparison import ShowComparison
 
         documents = self._view.documents
         if documents is None or documents.id is None:
             self._host.tell("Open a persona first.")
             return
-        dialog = ShowComparison(f"Comparison: {self._view.name_of(documents.id)}")
-        working = self._host.start(self._fill(dialog, documents.id, a, b))
+        dialog = ShowComparison(f"Comparison: {self._view.name_of(documents.id)}", stop=self._outputs.stop)
+        self._host.start(self._fill(dialog, documents.id, a, b))
         await self._host.ask(dialog)
-        working.cancel()
 
     async def _fill(
         self, dialog: ShowComparison, persona_id: str, a: str | int | None, b: str | int | None
     ) -> None:
-        documents = self._view.documents
-        assert documents is not None
-        await documents.flush()
+        assert self._view.documents is not None
+        await self._view.documents.flush()
         try:
             prepared = await asyncio.to_thread(self._prepare, persona_id, a, b)
             found = await asyncio.to_thread(prepared.compare)
@@ -89,6 +101,32 @@ class ComparisonActions:
             return
         dialog.show_names(prepared.names)
         dialog.show_comparison(found)
+        if not (missing := len(prepared.trials)):
+            return
+        if self._outputs.evaluator.is_connected:
+            await self._run(dialog, prepared, found)
+        else:
+            answers = f"{missing} answer{'' if missing == 1 else 's'}"
+            dialog.show_sentence(f"{found.finding.sentence}. {answers} missing: {NO_MODEL}")
+
+    async def _run(self, dialog: ShowComparison, prepared: Prepared, found: Comparison) -> None:
+        """Run what is missing, and show it as it comes."""
+        outputs, news = self._outputs, asyncio.Event()
+        running = self._host.start(outputs.evaluate(prepared.evaluations))
+        running.add_done_callback(lambda _: news.set())
+        end_observing = outputs.observe(news.set)
+        made = 0
+        while not running.done() and dialog.is_open:
+            await news.wait()
+            news.clear()
+            if outputs.stored is not None and made != (made := len(outputs.stored.outputs)):
+                found = await asyncio.to_thread(prepared.compare)
+            if (progress := outputs.progress) is not None:
+                arriving = {key: outputs.streamed(trial) for key, trial in prepared.trials.items()}
+                dialog.show_comparison(found, arriving, " · ".join(progress.parts))
+        end_observing()
+        await running
+        dialog.show_comparison(await asyncio.to_thread(prepared.compare))
 
     def _prepare(self, persona_id: str, a: str | int | None, b: str | int | None) -> Prepared:
         """Read both versions, and what is stored of them. Blocking.
@@ -99,7 +137,7 @@ class ComparisonActions:
         from agent.outputs.comparison import version_variants
         from agent.outputs.variant import read_runnable
 
-        evaluator = self._evaluator()
+        evaluator = self._outputs.evaluator
         store = evaluator.store
         persona = read_runnable(store, persona_id)
         variants = version_variants(evaluator, persona, a, b, fixed=evaluator.is_connected)
@@ -109,5 +147,8 @@ class ComparisonActions:
             version_names.heading(log, variant.version, current, now, before=is_first)
             for variant, is_first in zip(variants, (True, False), strict=True)
         )
-        evaluations = [evaluator.evaluation(persona, one, judge_model=judge_model) for one in variants]
+        stored = self._outputs.stored if self._outputs.is_complete else None
+        evaluations = [
+            evaluator.evaluation(persona, one, judge_model=judge_model, stored=stored) for one in variants
+        ]
         return Prepared((before, after), evaluations)

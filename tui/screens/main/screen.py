@@ -57,7 +57,6 @@ from tui.widgets.prompt_pane import PromptPane
 from tui.widgets.test_input_list import TestInputs
 
 if TYPE_CHECKING:
-    from agent.outputs.evaluator import Evaluator
     from personas.persona import Persona
     from tui.app.app import PersonaApp
     from tui.document.controller import DocumentController
@@ -154,8 +153,8 @@ class MainScreen(Screen[None]):
             self.output_viewing,
             self.run_action,
         )
-        self.comparison_actions = ComparisonActions(self, self.view, self._evaluator)
-        self.version_actions = VersionActions(self, self.view, self.comparison_actions)
+        self.comparison_actions = ComparisonActions(self, self.view, self.outputs)
+        self.version_actions = VersionActions(self, self.view, self.outputs, self.comparison_actions)
         self.chat_actions = ChatActions(
             self,
             self.conversation,
@@ -424,13 +423,6 @@ class MainScreen(Screen[None]):
         """Run what is done again and again, unless the last time is still under way: it may wait for a disk that hangs."""
         if (last := self._again.get(work)) is None or last.done():
             self._again[work] = self.start(work())
-
-    def _evaluator(self) -> Evaluator:
-        """Return what runs test inputs, with the settings as they are now."""
-        from tui.settings.model_factory import evaluator
-
-        assert self.documents is not None
-        return evaluator(self.documents.workspace.store, self.program.settings)
 
     def _at_work(self, *persona_ids: str) -> bool:
         """Whether the agent works, or waits for an answer, about one of these personas."""

@@ -12,10 +12,12 @@ from tui.document.version_names import author_name, reason_of, when
 from tui.screens.main.comparison_actions import local_now
 
 if TYPE_CHECKING:
+    from agent.outputs.output_log import Stored
     from agent.outputs.version_counts import VersionCounts
     from personas.store import Store
     from personas.versions.authorship import Version
     from tui.document.controller import DocumentController
+    from tui.outputs.controller import OutputsController
     from tui.screens.dialogs.versions import Versions
     from tui.screens.host import Host
     from tui.screens.main.comparison_actions import ComparisonActions
@@ -33,6 +35,7 @@ class VersionActions:
     Args:
         host: the main screen.
         view: shows the open persona.
+        outputs: what is known of its outputs.
         comparison: compares a version with now.
         now: the clock.
     """
@@ -41,10 +44,12 @@ class VersionActions:
         self,
         host: Host,
         view: PersonaView,
+        outputs: OutputsController,
         comparison: ComparisonActions,
         now: Callable[[], datetime] = local_now,
     ) -> None:
-        self._host, self._view, self._comparison, self._now = host, view, comparison, now
+        self._host, self._view, self._outputs = host, view, outputs
+        self._comparison, self._now = comparison, now
         self._versions: Sequence[Version] = ()
 
     @property
@@ -71,13 +76,15 @@ class VersionActions:
         reading.cancel()
 
     async def _fill(self, dialog: Versions, persona_id: str) -> None:
-        """Show the newest versions at once, then all of them, then what is known of their outputs."""
+        """Show the newest versions and their counts at once, then all others."""
         call, store = self._documents.workspace.call, self._documents.workspace.store
         newest = await call(store.recent_versions, persona_id, FIRST_READ)
         current = max((one.number for one in newest if one.role != "kept"), default=0)
         await self._show_versions(dialog, newest, current, all_read=False)
+        if (known := self._outputs.stored) is not None:
+            dialog.show_counts(await call(next, _counted(store, persona_id, known), {}))
         await self._read_all(dialog, persona_id)
-        counting = _counted(store, persona_id)
+        counting = _counted(store, persona_id, known if self._outputs.is_complete else None)
         while counts := await call(next, counting, None):
             dialog.show_counts(counts)
 
@@ -153,12 +160,16 @@ class VersionActions:
             await workspace.write(workspace.store.name_version, persona_id, name, version=number)
 
 
-def _counted(store: Store, persona_id: str) -> Iterator[dict[int, VersionCounts]]:
-    """Judge what is stored of each version, some newest versions at a time. Blocking."""
+def _counted(store: Store, persona_id: str, stored: Stored | None) -> Iterator[dict[int, VersionCounts]]:
+    """Judge what is stored of each version, the newest first, so many at a time. Blocking.
+
+    `stored`: what is known of the log; else it is read.
+    """
     from agent.outputs.output_log import OutputLog
     from agent.outputs.version_counts import by_version, count_versions
 
-    inputs, stored = store.get(persona_id).test_inputs, OutputLog(store.home, persona_id).read()
+    inputs = store.get(persona_id).test_inputs
+    stored = stored or OutputLog(store.home, persona_id).read()
     made = by_version(stored)
     numbers = sorted(made, reverse=True)
     for first in range(0, len(numbers), COUNTED_AT_ONCE):

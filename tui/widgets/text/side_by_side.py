@@ -194,7 +194,7 @@ class SideBySide(Visual):
         strip = strip.adjust_cell_length(cells, style.rich_style)
         if stretch.is_wide:
             return strip
-        is_current = self.current is not None and self._differing[self.current] == number
+        is_current = self.current is not None and self._differing[self.current : self.current + 1] == [number]
         ink = options.get_style(f"bold {INKS[side]}{' reverse' if is_current else ''}")
         sign = SIGNS[side] if stretch.has_signs and has_row else " "
         return Strip([Segment(sign, (style + ink).rich_style), Segment(" ", style.rich_style), *strip])
