@@ -179,6 +179,8 @@ class MainScreen(Screen[None]):
             self.program_actions,
             self.chat_actions,
             self.talk,
+            self.version_actions,
+            self.comparison_actions,
             self.panel_reading,
         )
         for part in parts:

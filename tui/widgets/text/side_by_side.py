@@ -221,4 +221,4 @@ class SideBySideText(NotSelectable, LongStatic):
 
 def column_names(names: tuple[str, str]) -> SideBySide:
     """Return what stands above both columns, with the signs they have where they are one."""
-    return SideBySide([_Stretch(*map(label, names), has_signs=True)])
+    return SideBySide([_Stretch(*(label(name, 70) for name in names), has_signs=True)])
