@@ -28,8 +28,7 @@ from tui.app.operation_context import begin_operation
 from tui.document.merge import Clash, meet
 from tui.screens.dialogs.base import JUST_NOW, Dialog, share
 from tui.screens.dialogs.command_palette import Switcher
-from tui.screens.dialogs.compare_outputs import CompareOutputs
-from tui.screens.dialogs.comparison import ShowComparison
+from tui.screens.dialogs.comparison import ShowComparison, outputs_pair
 from tui.screens.dialogs.confirm import Confirm
 from tui.screens.dialogs.conflict import ChooseText
 from tui.screens.dialogs.connect_controller import WELCOME
@@ -79,12 +78,13 @@ DIALOGS: dict[type[Dialog[Any]], Callable[[str, Path], Dialog[Any]]] = {
     PickSeveral: lambda text, _: PickSeveral(text, [Row(str(n), text, head=text) for n in range(40)]),
     Switcher: lambda text, _: Switcher([PersonaEntry(str(n), text) for n in range(40)], {}, None, []),
     ChooseText: lambda text, _: ChooseText(clash_of(text)),
-    CompareOutputs: lambda text, _: CompareOutputs(text, [(text, text), (text, f"{text} more")]),
     EditExpectation: lambda text, _: EditExpectation(text, Expectation(type="equals", value=text)),
     Expectations: lambda text, _: Expectations(expecting(text), lambda _change: None),
     ShowDiff: lambda text, _: ShowDiff(text, f"+{text}"),
     Help: lambda text, _: Help(text, text),
-    ShowComparison: lambda text, _: ShowComparison(text, (text, text)),
+    ShowComparison: lambda text, _: ShowComparison(
+        text, (text, text), [outputs_pair((text, f"{text} more"))]
+    ),
     Versions: lambda text, _: Versions(text, lambda _what, _number: None),
     ProgramSettings: lambda text, folder: ProgramSettings(preferences(folder)),
 }

@@ -364,7 +364,7 @@ def test_no_key_that_terminals_own_and_no_key_twice_in_one_place() -> None:
 async def test_every_command_has_its_action(tmp_path: Path) -> None:
     async with program(make_store(tmp_path)) as p:
         owners = {
-            "anywhere": p.main, "output": p.main, "prompt": p.main.prompt, "list": RowList,
+            "anywhere": p.main, "output": p.main, "talk": p.main, "prompt": p.main.prompt, "list": RowList,
             "personas": p.main.personas, "tests": p.main.tests, "outputs": OutputPane,
             "expectations": Expectations, "dialog": Switcher, "page": Help,
             "buttons": Confirm, "clash": ChooseText, "program": ProgramSettings,

@@ -16,7 +16,7 @@ from personas.changes import SetPrompt
 from personas.store import Store
 from personas.versions.authorship import USER
 from tests.support.program import Program, make_store, program
-from tui.screens.dialogs.compare_outputs import CompareOutputs
+from tui.screens.dialogs.comparison import ShowComparison
 from tui.screens.dialogs.text_prompt import AskText
 from tui.widgets.output_pane import STREAMING, OutputPane, ShownOutput
 
@@ -87,11 +87,8 @@ async def test_enter_shows_the_output_with_what_holds_of_it_and_the_ones_before(
         assert OutputLog(store.home, "kind").read().kept == {p.main.outputs.outputs_of("refund")[1].id}
 
         await p.press("right", "c")
-        dialog = await p.dialog(CompareOutputs)
-        assert [text.split("\n")[0] for text in dialog._texts] == [
-            "**Go away** now",
-            "So *sorry* about that, dear",
-        ]
+        await p.dialog(ShowComparison)
+        await p.until(lambda: "− **Go away** now" in lines(p.app.screen) and "+ So *sorry*" in lines(p.app.screen))
         await p.press("escape")
         await p.until(lambda: p.app.screen is p.main)
         await p.press("escape")

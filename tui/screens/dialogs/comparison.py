@@ -1,4 +1,4 @@
-"""What a persona answered in two versions, input by input, with what differs marked."""
+"""Outputs side by side, with what differs marked: those of two versions input by input, or two outputs of one input."""
 
 from __future__ import annotations
 
@@ -24,8 +24,6 @@ if TYPE_CHECKING:
     from personas.persona import TestInput
 
 MARKS = {"pass": "✓", "fail": "✗", "error": "!", "none": ""}
-
-
 HINT = (("comparison.next", "next"), ("comparison.previous", "previous"), ("comparison.words", "words/lines"))
 NOTHING: Mapping[tuple[int, str], str | None] = {}
 
@@ -36,18 +34,24 @@ class ShowComparison(Dialog[None]):
     Args:
         title: any text.
         names: what the two are called, any text.
+        pairs: what is shown at first; None where that is being read.
         stop: ends what runs.
     """
 
     BINDINGS: ClassVar[list[BindingType]] = [*bindings("page"), *bindings("comparison")]
 
     def __init__(
-        self, title: str, names: tuple[str, str] = ("", ""), stop: Callable[[], object] = lambda: None
+        self,
+        title: str,
+        names: tuple[str, str] = ("", ""),
+        pairs: Sequence[TextPair] | None = None,
+        stop: Callable[[], object] = lambda: None,
     ) -> None:
         super().__init__()
         self._stop, self._is_running = stop, False
-        self._title, self._names, self._sentence = title, names, "Reading…"
-        self._pairs: list[PairLayout] = []
+        self._title, self._names = title, names
+        self._sentence = "Reading…" if pairs is None else ""
+        self._pairs = [PairLayout(one) for one in pairs or ()]
         self._shown = SideBySide([])
         self._by_words = True
 
@@ -113,7 +117,9 @@ class ShowComparison(Dialog[None]):
     def _show(self) -> None:
         if self.query(SideBySideText):  # it is composed
             self.query_one("#comparison-names", SideBySideText).update(column_names(self._names))
-            self.query_one("#comparison-sentence", EllipsisStatic).update(label(self._sentence, 400))
+            sentence = self.query_one("#comparison-sentence", EllipsisStatic)
+            sentence.update(label(self._sentence, 400))
+            sentence.display = bool(self._sentence)
             self._show_texts()
 
     def _show_texts(self) -> None:
@@ -147,6 +153,12 @@ class ShowComparison(Dialog[None]):
 
     def action_scroll_by(self, by: int) -> None:
         self.query_one(VerticalScroll).scroll_relative(y=by, animate=False)
+
+
+def outputs_pair(texts: tuple[str, str]) -> TextPair:
+    """Return two outputs of one input, any texts."""
+    heads = (Content(_length(texts[0])), Content(_length(texts[1])))
+    return TextPair("", Content(), heads, texts)
 
 
 def _pair(

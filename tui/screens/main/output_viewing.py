@@ -233,14 +233,16 @@ class OutputViewing:
         )
 
     async def _compare(self, outputs: list[Output], current: Output) -> None:
-        from tui.screens.dialogs.compare_outputs import CompareOutputs
+        from tui.screens.dialogs.comparison import ShowComparison, outputs_pair
 
         if (other := self._other(outputs, current)) is None:
             self._host.tell("There is no other output to compare with.")
             return
         pair = sorted((other, current), key=outputs.index, reverse=True)
-        sides = [(await self._title(one), one.error or one.text) for one in pair]
-        await self._host.ask(CompareOutputs(f"Two outputs of {self._input_id}", sides))
+        names = (await self._title(pair[0]), await self._title(pair[1]))
+        texts = (pair[0].error or pair[0].text, pair[1].error or pair[1].text)
+        dialog = ShowComparison(f"Two outputs of {self._input_id}", names, [outputs_pair(texts)])
+        await self._host.ask(dialog)
 
     async def _title(self, output: Output) -> str:
         """Return where an output comes from, with what it fails."""
