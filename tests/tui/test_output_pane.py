@@ -16,6 +16,7 @@ from personas.changes import SetPrompt
 from personas.store import Store
 from personas.versions.authorship import USER
 from tests.support.program import Program, make_store, program
+from tests.tui.test_app_layout import drawn
 from tui.screens.dialogs.comparison import ShowComparison
 from tui.screens.dialogs.text_prompt import AskText
 from tui.widgets.output_pane import STREAMING, OutputPane, ShownOutput
@@ -88,7 +89,9 @@ async def test_enter_shows_the_output_with_what_holds_of_it_and_the_ones_before(
 
         await p.press("right", "c")
         await p.dialog(ShowComparison)
-        await p.until(lambda: "− **Go away** now" in lines(p.app.screen) and "+ So *sorry*" in lines(p.app.screen))
+        await p.until(
+            lambda: "− **Go away** now" in drawn(p.app.screen) and "+ So *sorry*" in drawn(p.app.screen)
+        )
         await p.press("escape")
         await p.until(lambda: p.app.screen is p.main)
         await p.press("escape")

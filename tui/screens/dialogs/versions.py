@@ -33,7 +33,7 @@ class Versions(Dialog[None]):
 
     BINDINGS: ClassVar[list[BindingType]] = [*bindings("versions")]
 
-    def __init__(self, persona_name: str, choose: Callable[[str, int], None]) -> None:
+    def __init__(self, persona_name: str, choose: Callable[[str, int], object]) -> None:
         super().__init__()
         self._persona_name, self._choose = persona_name, choose
         self._counts: dict[int, VersionCounts] = {}

@@ -14,7 +14,6 @@ if TYPE_CHECKING:
     from tui.chat.controller import ConversationController
     from tui.screens.dialogs.connect_controller import Connecting
     from tui.screens.dialogs.picker import Pick
-    from tui.screens.host import Host
     from tui.screens.main.comparison_actions import ComparisonActions
     from tui.screens.main.persona_actions import PersonaActions
     from tui.screens.main.persona_catalog import PersonaCatalog

@@ -16,9 +16,9 @@ if TYPE_CHECKING:
     from agent.outputs.comparison import Comparison
     from agent.outputs.evaluation import Evaluation
     from agent.outputs.runner import Trial
+    from tui.app.host import Host
     from tui.outputs.controller import OutputsController
     from tui.screens.dialogs.comparison import ShowComparison
-    from tui.screens.host import Host
     from tui.screens.main.persona_view import PersonaView
 
 

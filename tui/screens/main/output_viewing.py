@@ -12,9 +12,9 @@ if TYPE_CHECKING:
     from agent.outputs.output_log import Output
     from personas.changes import Change
     from personas.persona import Persona, TestInput
+    from tui.app.host import Host
     from tui.outputs.controller import OutputsController
     from tui.screens.dialogs.expectations import Expectations
-    from tui.app.host import Host
     from tui.screens.main.layout import PaneLayout
     from tui.screens.main.persona_view import PersonaView
     from tui.widgets.output_pane import OutputPane, ShownOutput, ShownRequest

@@ -16,10 +16,10 @@ if TYPE_CHECKING:
     from agent.outputs.version_counts import VersionCounts
     from personas.store import Store
     from personas.versions.authorship import Version
+    from tui.app.host import Host
     from tui.document.controller import DocumentController
     from tui.outputs.controller import OutputsController
     from tui.screens.dialogs.versions import Versions
-    from tui.screens.host import Host
     from tui.screens.main.comparison_actions import ComparisonActions
     from tui.screens.main.persona_view import PersonaView
 
