@@ -306,7 +306,7 @@ async def test_an_error_of_earlier_is_not_what_a_dialog_is_about(tmp_path: Path)
         assert "The disk is full." not in drawn_in(dialog)
 
 
-async def test_an_error_of_another_deed_is_not_what_a_dialog_is_about(
+async def test_an_error_of_another_operation_is_not_what_a_dialog_is_about(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("tui.screens.dialogs.base.JUST_NOW", 600.0)

@@ -384,7 +384,7 @@ async def test_drafts_and_the_open_persona_are_there_after_a_restart(tmp_path: P
         p.main.chat_bar.set_draft("for one")
         await p.open("two")
         p.main.chat_bar.set_draft("for two \x1b[31m[/]")
-        await p.app.leave(0)
+        await p.app.shutdown.leave(0)
     async with program(store) as p:
         assert p.main.documents.id == "two"
         assert p.main.chat_bar.draft == "for two \x1b[31m[/]"

@@ -191,10 +191,10 @@ async def test_a_home_that_cannot_be_opened_ends_the_program_with_one_line(tmp_p
 
     async with program(make_store(tmp_path), open_store=fail, ready=False, frames=True) as p:
         await p.until(lambda: p.app.return_code == 1)
-        assert p.app.failure == "The disk is away."
+        assert p.app.shutdown.failure == "The disk is away."
 
 
-async def test_a_fault_in_a_deed_is_told_and_ends_nothing(
+async def test_a_fault_in_an_operation_is_told_and_ends_nothing(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(

@@ -396,7 +396,7 @@ async def test_a_refused_setting_says_why_and_stays_to_be_mended_also_over_a_res
         await p.press("enter", "tab")
         await p.until(lambda: not field.has_focus and "x" in field.raw)
         typed = field.raw
-        await p.app.leave(0)
+        await p.app.shutdown.leave(0)
     async with program(store, persona_id="one") as p:
         await p.told("Max tokens")
         await p.until(lambda: p.main.settings.field("max_tokens").raw == typed)

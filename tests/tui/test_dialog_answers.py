@@ -52,7 +52,7 @@ async def test_two_keys_or_clicks_in_one_read_answer_once(
                 at_once(p, how, how)
             await p.pilot.pause()
             await p.pilot.pause()
-            assert not p.app.failure, kind
+            assert not p.app.shutdown.failure, kind
             while isinstance(p.app.screen, Dialog):  # what this answers is to be asked
                 p.app.screen.dismiss(None)
                 await p.pilot.pause()

@@ -54,8 +54,8 @@ async def test_a_home_that_takes_nothing_loses_no_draft(
     store = make_store(tmp_path)
     async with program(store) as p:
         p.main.chat_bar.set_draft("a draft")
-        await p.app.leave(0)
-        assert p.app.last_words == "" and p.messages == []
+        await p.app.shutdown.leave(0)
+        assert p.app.shutdown.last_words == "" and p.messages == []
     async with program(store) as p:
         assert p.main.chat_bar.draft == "a draft"
 
@@ -81,7 +81,7 @@ async def test_every_text_that_a_vanished_home_cannot_take_at_the_end_is_written
         dialog = await p.dialog(AskText)
         await p.write("begun")
         await p.until(lambda: dialog._answer.raw == "begun")
-        await p.app.leave(143)
+        await p.app.shutdown.leave(143)
     (file,) = (tmp_path / "state" / "persona-editor").glob("unsaved-*")
     assert set(file.read_text().split("--- ")) == {
         "",
@@ -91,7 +91,7 @@ async def test_every_text_that_a_vanished_home_cannot_take_at_the_end_is_written
         "two, the draft ---\na draft\n\n",
         "begun in a dialog ---\nbegun\n",
     }
-    assert p.app.last_words == f"what could not be saved is in {file}"
+    assert p.app.shutdown.last_words == f"what could not be saved is in {file}"
     assert not store.home.root.exists()
 
 

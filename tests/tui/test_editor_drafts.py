@@ -211,7 +211,7 @@ async def test_a_program_that_is_to_end_when_the_agent_is_done_waits_for_who_wri
             assert is_free
             async with p.app.external_editor.reserved() as second:
                 assert not second
-            leaving = asyncio.ensure_future(p.app.leave(0))
+            leaving = asyncio.ensure_future(p.app.shutdown.leave(0))
             await p.press("a")
             await p.until(lambda: p.main.chat_bar.draft == "a")
             assert not leaving.done()

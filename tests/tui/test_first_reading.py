@@ -79,7 +79,7 @@ async def test_a_draft_of_a_home_without_personas_is_there_at_the_next_start(tmp
     store = make_store(tmp_path, {})
     async with program(store) as p:
         await p.write("words")
-        await p.app.leave(129)
-    assert p.app.last_words == ""
+        await p.app.shutdown.leave(129)
+    assert p.app.shutdown.last_words == ""
     async with program(store) as p:
         await p.until(lambda: p.main.chat_bar.draft == "words")

@@ -56,15 +56,15 @@ async def test_a_signal_ends_a_program_that_is_leaving_and_waits_for_a_disk_that
     async with program(make_store(tmp_path)) as p:
         monkeypatch.setattr(DraftStore, "save", hang)
         p.main.chat_bar.set_draft("a draft")
-        leaving = asyncio.ensure_future(p.app.leave(0))
+        leaving = asyncio.ensure_future(p.app.shutdown.leave(0))
         await p.until(stuck.is_set)
-        p.app.leave_by_signal(129)
+        p.app.shutdown.by_signal(129)
         await p.until(lambda: p.app._exit)
         assert "a draft" in elsewhere(tmp_path)
-        words = p.app.last_words
+        words = p.app.shutdown.last_words
         back.set()
         await leaving
-        assert (p.app.return_code, p.app.last_words) == (129, words)
+        assert (p.app.return_code, p.app.shutdown.last_words) == (129, words)
 
 
 async def wait_then_type(p: Program, gate: Gate, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -131,7 +131,7 @@ async def test_a_task_is_found_interrupted_unless_the_person_stopped_it(tmp_path
             await p.dialog(Leaving)
             await p.press("s")
         elif how == "signal":
-            p.app.leave_by_signal(129)
+            p.app.shutdown.by_signal(129)
         else:
             (running,) = p.main.conversation.talks.runner._ends.values()  # type: ignore[union-attr]
             running.cancel()  # what the end of the loop does
@@ -154,7 +154,7 @@ async def test_what_is_typed_after_the_question_is_written_elsewhere(
         assert p.main.documents is not None
         agreed = p.main.documents.nowhere_else()
         await p.write("own ")
-        await p.app.leave(0, given_up=agreed)
+        await p.app.shutdown.leave(0, given_up=agreed)
     assert "my own first line" in elsewhere(tmp_path)
 
 
@@ -178,8 +178,8 @@ async def test_a_fault_in_the_last_saving_keeps_nobody_from_leaving_and_nothing_
         await p.dialog(Confirm)
         await p.press("y")
         await p.until(lambda: p.app._exit)
-        assert p.app.failure == "unexpected RuntimeError: oops"
-        assert "oops" in p.app.fault_log.read_text()  # type: ignore[union-attr]
+        assert p.app.shutdown.failure == "unexpected RuntimeError: oops"
+        assert "oops" in p.app.shutdown.fault_log.read_text()  # type: ignore[union-attr]
     assert recall(store.home).drafts == {"one": "a draft"}
     assert unsaved(store.home)["prompt"][1].startswith("my first line")
 
@@ -197,7 +197,7 @@ async def test_what_is_begun_in_a_dialog_is_not_lost_where_the_disk_refuses(
             await p.press("escape")
             await p.until(lambda: p.app.screen is p.main)
             await p.told("What you typed is only on the screen and not on disk yet")
-        await p.app.leave(0)
+        await p.app.shutdown.leave(0)
     assert "begun and more" in elsewhere(tmp_path)
 
 

@@ -111,7 +111,7 @@ async def test_the_log_in_the_home_tells_what_the_program_did_and_no_text_and_no
         await p.press("N", "o", "w")
         await p.until(lambda: p.state == "saved" and "Now" in store.text("one"))
         p.app.tell(f"it holds {SECRET}", error=True)
-        p.app.note_fault(RuntimeError(f"with {SECRET}\x1b[2J"))
+        p.app.shutdown.note_fault(RuntimeError(f"with {SECRET}\x1b[2J"))
     said = lines_of(store.home)
     for part in (
         "started in", "opened one", "of one started with", "called update_persona_name", "ended, completed after 2 steps",

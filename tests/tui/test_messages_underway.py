@@ -57,11 +57,11 @@ async def test_what_is_sent_before_the_conversation_is_there_is_not_lost_with_th
             await p.until(lambda: p.main.documents is not None and p.main.conversation.shown_id == "one")
             await p.say("sent early")
             await p.write("and more")
-            await p.app.leave(129)
+            await p.app.shutdown.leave(129)
         finally:
             go.set()
     assert recall(store.home).drafts == {"one": "sent early\nand more"}
-    assert p.app.last_words == ""
+    assert p.app.shutdown.last_words == ""
 
 
 async def test_what_is_sent_while_another_persona_is_opened_goes_to_the_one_it_was_written_for(
@@ -274,7 +274,7 @@ async def test_a_home_that_fails_unexpectedly_ends_the_program_and_keeps_what_wa
         await p.until(lambda: not p.main.chat_bar.draft)
         fails.set()
         await p.until(lambda: p.app.return_code == 1)
-        assert p.app.failure == "unexpected OSError: surprise"
+        assert p.app.shutdown.failure == "unexpected OSError: surprise"
         assert "surprise" in (tmp_path / "fault.log").read_text()
         (kept,) = tmp_path.glob("unsaved-*.txt")
-        assert "hello" in kept.read_text() and str(kept) in p.app.last_words
+        assert "hello" in kept.read_text() and str(kept) in p.app.shutdown.last_words

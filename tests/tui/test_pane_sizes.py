@@ -112,7 +112,7 @@ async def test_sizes_are_remembered_for_each_class_of_terminal_size(tmp_path: Pa
         await p.pilot.resize_terminal(160, 50)
         await p.until(lambda: widths(p) == (28, 84, 48))
         await p.press("f12")
-        await p.app.leave(0)
+        await p.app.shutdown.leave(0)
     async with program(store, size=(160, 50)) as p:
         await p.until(lambda: widths(p) == (0, 160, 0))
         await p.pilot.resize_terminal(120, 40)

@@ -183,7 +183,7 @@ async def test_what_waits_to_be_saved_in_a_test_input_that_was_left_outlives_the
             await p.until(lambda: p.app._exit)
             assert contents(p)["a"] == "XYZca"
         else:
-            await p.app.leave(129)
+            await p.app.shutdown.leave(129)
             assert elsewhere == {} and kept(store) == {"input:a": "XYZca"}
             disk.goes_on.set()
 
@@ -203,7 +203,7 @@ async def test_what_is_typed_behind_an_undo_that_is_being_stored_outlives_a_sign
         disk = p.store.hold("change")
         at_once(p, "ctrl+z", "W", "W")
         assert await asyncio.to_thread(disk.waits.wait, 20)
-        await p.app.leave(129)
+        await p.app.shutdown.leave(129)
         assert elsewhere == {} and kept(store)["prompt"].startswith("WW")
         disk.goes_on.set()
 
@@ -237,7 +237,7 @@ async def test_a_signal_on_a_slow_disk_keeps_what_is_typed_in_the_home_and_the_n
         await p.until(disk.waits.is_set)
         await p.write("W")
         await p.until(lambda: editor.raw == f"VW{before}")
-        await p.app.leave(129)
+        await p.app.shutdown.leave(129)
     disk.waits.clear()
     assert elsewhere == {} and list(kept(store).values()) == [f"VW{before}"]
     store.mend()

@@ -59,7 +59,7 @@ async def test_keys_are_taken_and_shown_while_a_tool_waits_for_the_disk(
         await p.until(lambda: p.on_disk("one") == p.prompt.raw == "first line\nsecond line\nthird line\n")
 
 
-async def test_a_save_that_waits_for_a_tools_write_takes_it_for_no_deed_of_others(
+async def test_a_save_that_waits_for_a_tools_write_takes_it_for_nobody_elses(
     tmp_path: Path, disk: SlowFsync
 ) -> None:
     async with program(make_store(tmp_path), answer(Act(disk.hold), EDIT), answer("done")) as p:
@@ -134,7 +134,7 @@ async def test_a_stop_during_a_write_is_told_with_what_was_done(tmp_path: Path, 
         await p.until(lambda: "second line" in p.on_disk("one") and "second line" in p.prompt.raw)
 
 
-async def test_a_write_that_ends_after_its_run_is_the_agents_deed_in_the_editor(
+async def test_a_write_that_ends_after_its_run_is_the_agents_step_in_the_editor(
     tmp_path: Path, disk: SlowFsync, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(tool_spec, "SETTLES_WITHIN", 0.0)

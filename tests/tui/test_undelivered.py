@@ -105,7 +105,7 @@ async def test_a_signal_that_ends_the_program_loses_nothing_queued(tmp_path: Pat
     async with program(store, hanging()) as p:
         await p.say("go")
         await say_both(p)
-        p.app.leave_by_signal(143)
+        p.app.shutdown.by_signal(143)
         await p.until(lambda: p.app._exit)
     assert await draft_of_next_program(store) == "my precious words\nand later these"
 
@@ -158,7 +158,7 @@ async def test_what_is_queued_behind_another_persona_is_given_back_to_its_own(tm
         await p.open("two")
         await p.until(lambda: p.main.conversation.talk is not None)
         await p.write("draft of two")
-        p.app.leave_by_signal(129)
+        p.app.shutdown.by_signal(129)
         await p.until(lambda: p.app._exit)
     async with program(store, persona_id="two") as p:
         assert p.main.chat_bar.draft == "draft of two"

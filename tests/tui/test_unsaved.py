@@ -221,7 +221,7 @@ async def test_a_file_that_was_broken_from_the_start_takes_no_keys_and_says_so_o
         assert not any("Nothing can be typed" in message for message in p.messages)
 
 
-async def test_what_is_saved_is_no_deed_of_another_program_while_the_disk_takes_its_time(
+async def test_what_is_saved_is_no_change_of_another_program_while_the_disk_takes_its_time(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(main, "LOOK_EVERY", 600.0)

@@ -12,19 +12,24 @@ from textual.binding import BindingType
 from textual.events import Event, Key, Paste
 from textual.notifications import Notification, Notify
 from textual.screen import Screen
+from textual.theme import Theme
 
 from personas.errors import PersonaError
+from tui.app.display import Appearance
 from tui.app.environment import given_environment
 from tui.app.notifications import gives_way, rows_below
 from tui.app.operation_context import current_operation
-from tui.app.shutdown import Ending
+from tui.app.shutdown import Shutdown
 from tui.commands.registry import textual_keymap
+from tui.external_editor.process import ExternalEditor
 from tui.settings.schema import Settings
 from tui.settings.validation import CONNECTING
+from tui.terminal.palette import readable
 from tui.terminal.sanitise import shortened
 from tui.terminal.textual_compat import graphemes
 from tui.terminal.textual_compat.diff_rendering import FrontCompositor, paint_promptly
 from tui.terminal.textual_compat.key_order import KeyQueue
+from tui.terminal.textual_compat.terminal_app import TerminalApp
 from tui.terminal.textual_compat.toasts import ToastRack, remove_toast
 from tui.widgets.plain_text import content
 
@@ -34,12 +39,13 @@ if TYPE_CHECKING:
     from personas.store import Store
     from tui.settings.live_settings import Preferences
     from tui.settings.model_factory import Connection
+    from tui.terminal.capabilities import Capabilities
 
 
 log = logging.getLogger(__name__)
 
 
-class PersonaApp(Ending, inherit_bindings=False):
+class PersonaApp(TerminalApp, inherit_bindings=False):
     """The program.
 
     Args:
@@ -79,10 +85,12 @@ class PersonaApp(Ending, inherit_bindings=False):
         preferences: Preferences | None = None,
         env: dict[str, str] | None = None,
     ) -> None:
-        super().__init__(
-            settings or (preferences.settings if preferences else Settings()),
-            given_environment() if env is None else env,
-        )
+        self.external_editor = ExternalEditor()
+        self.settings = settings or (preferences.settings if preferences else Settings())
+        super().__init__()
+        self._env = given_environment() if env is None else env
+        self.appearance = Appearance(self, self._env)
+        self.shutdown = Shutdown(self)
         self.keys = KeyQueue(self, lambda: self.main.is_reading)
         graphemes.install()
         self.preferences = preferences
@@ -109,6 +117,16 @@ class PersonaApp(Ending, inherit_bindings=False):
         return screen
 
     @property
+    def main(self) -> Any:
+        """The main screen."""
+        return self.screen_stack[0]
+
+    @property
+    def capabilities(self) -> Capabilities:
+        """What the terminal can do."""
+        return self.appearance.capabilities
+
+    @property
     def loop(self) -> asyncio.AbstractEventLoop:
         """The loop the program runs in."""
         assert self._loop is not None
@@ -116,9 +134,42 @@ class PersonaApp(Ending, inherit_bindings=False):
 
     def on_mount(self) -> None:
         self.set_keymap(textual_keymap(self.settings.keys))
-        self.begin_display()
-        if self.guard is not None:
-            self.guard.start()
+        self.appearance.begin()
+        if self.shutdown.guard is not None:
+            self.shutdown.guard.start()
+
+    # -- what Textual and the terminal ask ----------------------------------------------------------------
+
+    async def action_quit(self) -> None:
+        """Leave as by the command: saved, and asked where something would be lost."""
+        self.main.action_leave()
+
+    def _handle_exception(self, error: Exception) -> None:
+        # What Textual would print is a traceback with local variables, and those hold people's texts.
+        self.shutdown.by_fault(error)
+        super()._handle_exception(error)
+
+    def _print_error_renderables(self) -> None:
+        self._exit_renderables.clear()
+
+    def get_theme(self, theme_name: str) -> Theme | None:
+        theme = super().get_theme(theme_name)
+        return None if theme is None else readable(theme)
+
+    @property
+    def sends_only_changes(self) -> bool:
+        return self.settings.repaint == "changed"
+
+    @property
+    def is_lent(self) -> bool:
+        return self.external_editor.has_terminal
+
+    def written_in(self) -> tuple[type, ...]:
+        from textual.widgets import Input, TextArea
+
+        from tui.widgets.conversation.scroll_view import EntryScrollView
+
+        return TextArea, Input, EntryScrollView
 
     # -- home and model -----------------------------------------------------------------------------------
 
@@ -130,14 +181,7 @@ class PersonaApp(Ending, inherit_bindings=False):
                 await self._ask_about(offer)
             return await asyncio.to_thread(self._open_store)
         except Exception as error:  # noqa: BLE001 - without a home nothing goes on, whatever it was
-            if isinstance(error, PersonaError):
-                self.failure = str(error)
-            else:
-                await self._note_in_thread(error)
-                self.failure = f"unexpected {type(error).__name__}: {error}"
-        self.main.return_typed_early()
-        self._keep_elsewhere({})
-        self.exit(1, return_code=1)
+            await self.shutdown.without_home(error)
         return None
 
     async def _ask_about(self, folder: Path) -> None:
@@ -210,12 +254,8 @@ class PersonaApp(Ending, inherit_bindings=False):
         if self.preferences is None:
             return
         before, self.settings = self.settings, self.preferences.settings
-        self._show_theme()
         self.set_keymap(textual_keymap(self.settings.keys))
-        self.capabilities = self._detected()
-        self.animation_level = "none" if self.capabilities.calm else "full"
-        self._choose_signs()
-        self.redraw()
+        self.appearance.use_settings()
         if self.settings.mouse != before.mouse:
             self.take_mouse(self.settings.mouse)
         self.main.conversation.use_settings(self.settings)

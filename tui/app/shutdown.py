@@ -16,10 +16,12 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from textual.events import Paste
 
-from tui.app.display import Appearance
+from personas.errors import PersonaError
 
 if TYPE_CHECKING:
+    from tui.app.app import PersonaApp
     from tui.app.signals import Guard
+    from tui.document.controller import DocumentController
 
 log = logging.getLogger(__name__)
 
@@ -58,31 +60,27 @@ async def load(function: Callable[..., T], *arguments: Any) -> T:
     return await asyncio.wrap_future(done)
 
 
-class Ending(Appearance, inherit_bindings=False):
-    """How the program ends."""
+class Shutdown:
+    """How a program ends: everything is saved first, and what no disk takes goes into a file elsewhere.
 
-    fault_log: Path | None = None
-    """Where the last fault is written down."""
-    failure = ""
-    """Why the program failed; empty where it did not."""
-    guard: Guard | None = None
-    """Watches for signals and a lost terminal."""
-    last_words = ""
-    """What to say when the terminal is back: where text is that the home could not take; empty for nothing."""
-    _leaving: int | None = None  # with this code
+    Attributes:
+        guard: watches for signals and a lost terminal; None in a test.
+        failure: why the program failed; empty where it did not.
+        fault_log: where the last fault is written down.
+        last_words: what to say when the terminal is back: where text is that the home could not take; empty for nothing.
+    """
 
-    @property
-    def main(self) -> Any:
-        """The main screen."""
-        return self.screen_stack[0]
+    def __init__(self, app: PersonaApp) -> None:
+        self._app = app
+        self.guard: Guard | None = None
+        self.failure = ""
+        self.fault_log: Path | None = None
+        self.last_words = ""
+        self._leaving: int | None = None  # with this code
 
-    async def action_quit(self) -> None:
-        """Leave as by the command: saved, and asked where something would be lost."""
-        self.main.action_leave()
-
-    def leave_by_signal(self, code: int) -> None:
+    def by_signal(self, code: int) -> None:
         """Save and end; called in the loop by the guard."""
-        self.external_editor.end(code - 128)
+        self._app.external_editor.end(code - 128)
         self._leave_task = asyncio.ensure_future(self.leave(code))
 
     async def leave(self, code: int, *, given_up: Mapping[str, str] | None = None) -> None:
@@ -94,15 +92,15 @@ class Ending(Appearance, inherit_bindings=False):
             code: the exit code; 0 by the command.
             given_up: texts, by what they are, that no disk took and the person has agreed to lose.
         """
-        if not self.external_editor.ending:
-            await self.external_editor.closed()  # who writes in their editor is not cut short
+        if not self._app.external_editor.ending:
+            await self._app.external_editor.closed()  # who writes in their editor is not cut short
         if self._leaving is not None and (self._leaving or not code):
             return
         self._leaving = code
         log.info("the program ends with code %d", code)
         if code:
             await self._take_what_came()
-        self.main.return_typed_early()
+        self._app.main.return_typed_early()
         # A disk that hangs: what it does not have goes elsewhere while there is time.
         with suppress(TimeoutError):
             async with asyncio.timeout(SAVE_WITHIN if code else None):
@@ -112,7 +110,18 @@ class Ending(Appearance, inherit_bindings=False):
         self._keep_elsewhere(given_up or {})
         if code and self.guard is not None and not self.failure:
             self._end_at_once(self.guard, code)
-        self.exit(code, return_code=code)
+        self._app.exit(code, return_code=code)
+
+    async def without_home(self, error: Exception) -> None:
+        """The home cannot be opened: keep elsewhere what was written meanwhile, and end the program."""
+        if isinstance(error, PersonaError):
+            self.failure = str(error)
+        else:
+            await self._note_in_thread(error)
+            self.failure = _unexpected(error)
+        self._app.main.return_typed_early()
+        self._keep_elsewhere({})
+        self._app.exit(1, return_code=1)
 
     async def _take_what_came(self) -> None:
         """Let what was typed and pasted before the signal reach its place: of a paste, as far as it came."""
@@ -122,10 +131,10 @@ class Ending(Appearance, inherit_bindings=False):
         for _ in range(3):  # what the thread that reads has sent is a task of the loop before it is here
             await asyncio.sleep(0)
         if paste:
-            self.post_message(Paste(paste))
+            self._app.post_message(Paste(paste))
         with suppress(TimeoutError):
             async with asyncio.timeout(ON_ITS_WAY):
-                for part in (self, self.screen, self.focused) * 2:
+                for part in (self._app, self._app.screen, self._app.focused) * 2:
                     if part is not None and part.is_running:
                         reached = asyncio.Event()
                         part.call_later(reached.set)
@@ -142,9 +151,9 @@ class Ending(Appearance, inherit_bindings=False):
             waiting.start()
             waiting.join(THREADS_WITHIN)
         try:
-            if self._driver is not None:
-                self._driver.stop_application_mode()
-                self._driver.close()
+            if self._app._driver is not None:
+                self._app._driver.stop_application_mode()
+                self._app._driver.close()
         finally:
             for handler in logging.getLogger().handlers:
                 handler.flush()
@@ -152,21 +161,19 @@ class Ending(Appearance, inherit_bindings=False):
 
     async def _save(self) -> None:
         """Save everything; a fault in one part is noted, and keeps nothing else from being saved, nor the end."""
-        from tui.app.save_on_exit import save_before_exit, settle
-
-        main, by_signal = self.main, bool(self._leaving)
+        main, by_signal = self._app.main, bool(self._leaving)
         editing = main.documents
         self._note_begun()
         main.conversation.drafts.note()
-        save = partial(save_before_exit, editing, FILES_WITHIN if by_signal else None)
+        save = partial(_save_documents, editing, FILES_WITHIN if by_signal else None)
         # Beside one another, and before the runs stop: either may take longer than there is time.
         await asyncio.gather(
             *map(self._try, [main.conversation.drafts.remember, *([save] if editing else [])])
         )
         for step in (
-            lambda: asyncio.gather(main.conversation.stop_all(SETTLE), self.external_editor.give_up()),
+            lambda: asyncio.gather(main.conversation.stop_all(SETTLE), self._app.external_editor.give_up()),
             main.conversation.drafts.remember,
-            partial(settle, editing) if editing and by_signal else partial(asyncio.sleep, 0),
+            partial(_settle, editing) if editing and by_signal else partial(asyncio.sleep, 0),
         ):
             await self._try(step)
 
@@ -176,10 +183,10 @@ class Ending(Appearance, inherit_bindings=False):
         except Exception as error:  # noqa: BLE001 - whatever it is, the program can be left
             await self._note_in_thread(error)
             if not self._leaving:  # what a signal ends keeps that signal's code
-                self.failure = self.failure or f"unexpected {type(error).__name__}: {error}"
+                self.failure = self.failure or _unexpected(error)
 
     def _note_begun(self) -> None:
-        for screen in self.screen_stack:
+        for screen in self._app.screen_stack:
             if (keep_begun := getattr(screen, "keep_begun", None)) is not None:
                 keep_begun()
 
@@ -187,7 +194,7 @@ class Ending(Appearance, inherit_bindings=False):
         """Say that something failed unexpectedly, and where the details are."""
         await self._note_in_thread(error)
         where = f"; details: {self.fault_log}" if self.fault_log else ""
-        self.tell(f"That failed unexpectedly ({type(error).__name__}){where}", error=True)
+        self._app.tell(f"That failed unexpectedly ({type(error).__name__}){where}", error=True)
 
     async def _note_in_thread(self, error: Exception) -> None:
         self.fault_log = None
@@ -203,14 +210,13 @@ class Ending(Appearance, inherit_bindings=False):
         log.error("unexpected: %s", text)
         self.fault_log = write_fault(redact(text))
 
-    def _handle_exception(self, error: Exception) -> None:
-        # What Textual would print is a traceback with local variables, and those hold people's texts.
+    def by_fault(self, error: Exception) -> None:
+        """The program fails: note why, and save what can be saved."""
         if not self.failure:
-            self.failure = f"unexpected {type(error).__name__}: {error}"
+            self.failure = _unexpected(error)
             is_noted = self._within(NOTE_WITHIN, lambda: self.note_fault(error))
             if not (self._save_what_is_typed() and is_noted) and self.guard is not None:
                 self.guard.end_soon(1)  # what hangs would be waited for
-        super()._handle_exception(error)
 
     def _save_what_is_typed(self) -> bool:
         """Save what can be saved although the program fails; return whether no disk hung."""
@@ -228,7 +234,7 @@ class Ending(Appearance, inherit_bindings=False):
             try:
                 call()
             except Exception as error:  # noqa: BLE001 - the first fault may have broken what this needs
-                self.log(error)
+                self._app.log(error)
 
         thread = threading.Thread(target=copy_context().run, args=(work,), name="last-saving", daemon=True)
         thread.start()
@@ -245,7 +251,7 @@ class Ending(Appearance, inherit_bindings=False):
         try:
             self._note_begun()
         finally:
-            self.main.conversation.drafts.store_at_once()
+            self._app.main.conversation.drafts.store_at_once()
 
     def _keep_elsewhere(self, given_up: Mapping[str, str]) -> None:
         """Write what the home does not have, and would be gone with the program, into a file outside of it.
@@ -254,11 +260,11 @@ class Ending(Appearance, inherit_bindings=False):
         """
         texts: dict[str, str] = {}
         self._note_begun()
-        for find in (self._unsaved, self.main.conversation.drafts.nowhere_else):
+        for find in (self._unsaved, self._app.main.conversation.drafts.nowhere_else):
             try:
                 texts |= find()
             except Exception as error:  # noqa: BLE001 - the other texts are still to be kept
-                self.log(error)
+                self._app.log(error)
         texts = {what: text for what, text in texts.items() if given_up.get(what) != text}
         if texts:
             from tui.app.emergency_save import write_texts
@@ -268,7 +274,42 @@ class Ending(Appearance, inherit_bindings=False):
             self.last_words = f"what could not be saved {where}"
 
     def _unsaved(self) -> dict[str, str]:
-        return {} if self.main.documents is None else self.main.documents.nowhere_else()
+        return {} if self._app.main.documents is None else self._app.main.documents.nowhere_else()
 
-    def _print_error_renderables(self) -> None:
-        self._exit_renderables.clear()
+
+def _unexpected(error: Exception) -> str:
+    return f"unexpected {type(error).__name__}: {error}"
+
+
+async def _save_documents(controller: DocumentController, within: float | None = None) -> None:
+    """Store what can be stored of the documents, and keep the rest as drafts.
+
+    An unexpected fault in the storing is raised at the end.
+
+    Args:
+        controller: of the documents.
+        within: seconds that the files get to take what is kept as a draft already; None for as long as they take.
+    """
+    flushing = asyncio.ensure_future(controller.flush())
+    flushing.add_done_callback(lambda done: done.cancelled() or done.exception())
+    keeping = asyncio.ensure_future(load(controller.unsaved.write))  # in a thread that hangs with no other
+    try:
+        await asyncio.wait({keeping, flushing}, return_when=asyncio.FIRST_COMPLETED)
+        is_kept = keeping.done() and not controller.unsaved.nowhere_else()
+        await asyncio.wait({flushing}, timeout=within if is_kept else None)
+    except asyncio.CancelledError:
+        flushing.cancel()
+        raise
+    if flushing.done() or controller.unsaved.nowhere_else():
+        await load(controller.unsaved.write)
+    if flushing.done() and not flushing.cancelled():
+        fault = flushing.exception()
+        if fault is not None and not isinstance(fault, PersonaError):  # those are said on the screen already
+            raise fault
+
+
+async def _settle(controller: DocumentController) -> None:
+    """Wait until nothing is being written, unless that is kept already, and leave what is to the next program."""
+    if not controller.saver.queue:
+        await controller.workspace.settled()
+    await load(controller.unsaved.store.close)

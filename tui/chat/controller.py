@@ -197,7 +197,7 @@ class ConversationController:
         return chat
 
     def _note_fault(self, error: Exception) -> None:
-        self._context.screen.start(asyncio.to_thread(self._context.screen.program.note_fault, error))
+        self._context.screen.start(asyncio.to_thread(self._context.screen.program.shutdown.note_fault, error))
 
     @property
     def settled(self) -> asyncio.Event:

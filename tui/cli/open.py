@@ -89,8 +89,8 @@ def run_in_terminal(app: PersonaApp) -> int:
     set_up()
     driver_guard.install()
     terminal_writer.install()
-    guard = Guard(app.leave_by_signal, last_words=lambda: app.told_at_the_end)
-    app.guard = guard
+    guard = Guard(app.shutdown.by_signal, last_words=lambda: app.shutdown.told_at_the_end)
+    app.shutdown.guard = guard
     _collect_rarely()
     try:
         # Measured as the driver does. Textual's other measure differs without a size, and then it repaints for ever.
@@ -99,12 +99,12 @@ def run_in_terminal(app: PersonaApp) -> int:
         guard.stop()
     if is_gone(0):
         _forget_terminal()
-    if app.failure:
-        raise PersonaError(app.told_at_the_end)
-    if app.last_words:
+    if app.shutdown.failure:
+        raise PersonaError(app.shutdown.told_at_the_end)
+    if app.shutdown.last_words:
         from tui.cli.stderr import print_error
 
-        print_error(app.last_words)
+        print_error(app.shutdown.last_words)
     return guard.code or code or app.return_code or 0
 
 

@@ -148,7 +148,7 @@ class ProgramActions:
             if choice != "stop":
                 return
             self._chat.runs.stop_working()
-        await self._host.program.leave(0, given_up=nowhere)
+        await self._host.program.shutdown.leave(0, given_up=nowhere)
 
     def _leave_now_idle(self, agreed: Mapping[str, str]) -> None:
         self._chat.runs.when_idle = None
@@ -161,7 +161,7 @@ class ProgramActions:
         try:
             await documents.flush()
         except Exception as error:  # noqa: BLE001 - whatever it is, the program can be left
-            await self._host.program.tell_fault(error)
+            await self._host.program.shutdown.tell_fault(error)
         await documents.write_drafts()
         return documents.nowhere_else()
 

@@ -275,7 +275,7 @@ class MainScreen(Screen[None]):
                 self.tell(f"{error} This is tried again.", error=True)
         except Exception as error:  # noqa: BLE001 - as in `_isolated`
             if not again:
-                await self.program.tell_fault(error)
+                await self.program.shutdown.tell_fault(error)
 
     async def _show_first(self, documents: DocumentController) -> None:
         """Show the persona to begin with, and its conversation; until the documents are set it can be tried again."""
@@ -418,7 +418,7 @@ class MainScreen(Screen[None]):
         except PersonaError as error:
             self.tell(str(error), error=True)
         except Exception as error:  # noqa: BLE001 - one fault must not take unsaved text down with it
-            await self.program.tell_fault(error)
+            await self.program.shutdown.tell_fault(error)
         return None
 
     def again(self, work: Callable[[], Coroutine[Any, Any, Any]]) -> None:
