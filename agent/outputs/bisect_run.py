@@ -9,9 +9,9 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from agent.outputs.bisection import MOST_SAMPLES, Bisection
-from agent.outputs.cost import Estimate
+from agent.outputs.cost import NOTHING, Estimate
 from agent.outputs.evaluator import Evaluator
-from agent.outputs.output_log import OutputLog
+from agent.outputs.output_log import OutputLog, Stored
 from agent.outputs.pace import Pace
 from agent.outputs.report import report_input
 from agent.outputs.runner import OutputRun
@@ -90,6 +90,7 @@ class BisectRun:
         samples: at most, of one version.
         good, bad: the ends. By default the first version that has passed so far, and the text as it is now.
         fixed: whether the text as it is now is stored as a version.
+        stored: what the persona's log has, see `Evaluation`.
 
     Raises:
         InvalidValue: the input has no expectations, or cannot be run.
@@ -107,6 +108,7 @@ class BisectRun:
         good: str | int | None = None,
         bad: str | int | None = None,
         fixed: bool = False,
+        stored: Stored | None = None,
     ) -> None:
         if fault := fault_of_input(test_input):
             raise InvalidValue(f"The test input {test_input.id} cannot be run: {fault}.")
@@ -117,6 +119,7 @@ class BisectRun:
         self._input = test_input
         self._most = samples or MOST_SAMPLES
         now = evaluator.variant(persona, fixed=fixed)
+        self._stored = stored or OutputLog(evaluator.store.home, persona.id).read()
         self._judge = evaluator.judge_name(persona, now)
         known = differing_versions(evaluator.store, persona.id, now, bad)
         if good is None:
@@ -126,14 +129,18 @@ class BisectRun:
             first = max((at for at, one in enumerate(known) if one.version <= number), default=len(known))
         self.variants = known[first:]
 
+    @property
+    def most(self) -> int:
+        """The most outputs it looks at."""
+        return Bisection(len(self.variants), self._most).budget if len(self.variants) > 1 else 0
+
     def estimate(self) -> Estimate:
         """Return what it will take at most."""
-        if len(self.variants) < 2:
-            return Estimate(0, 0.0, 0)
-        budget = Bisection(len(self.variants), self._most).budget
+        if not self.most:
+            return NOTHING
         one = self._evaluation(self.variants[-1], self._most, only_missing=False)
         share = one.estimate(self._evaluator.endpoint)
-        times = budget / self._most
+        times = self.most / self._most
         return Estimate(
             math.ceil(share.requests * times), share.dollars * times, math.ceil(share.unpriced * times)
         )
@@ -171,13 +178,18 @@ class BisectRun:
 
     def _evaluation(self, variant: Variant, samples: int, **options: Any) -> Any:
         return self._evaluator.evaluation(
-            self._persona, variant, [self._input], samples=samples, judge_model=self._judge, **options
+            self._persona,
+            variant,
+            [self._input],
+            samples=samples,
+            judge_model=self._judge,
+            stored=self._stored,
+            **options,
         )
 
     def _first_passing(self, known: Sequence[Variant]) -> int:
-        stored = OutputLog(self._evaluator.store.home, self._persona.id).read()
         for at, variant in enumerate(known[:-1]):
-            report = report_input(stored, variant, self._input, judge_model=self._judge)
+            report = report_input(self._stored, variant, self._input, judge_model=self._judge)
             if report.verdict == "pass" and not report.is_outdated:
                 return at
         return 0

@@ -5,27 +5,25 @@ The outputs of the unchanged prompt show the noise that any two runs differ by; 
 
 from __future__ import annotations
 
-import asyncio
 import random
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations, pairwise
 from typing import Any, Literal
 
 from agent.outputs.cost import NOTHING, Estimate
-from agent.outputs.evaluation import Evaluation
 from agent.outputs.evaluator import Evaluator
-from agent.outputs.output_log import OutputLog
-from agent.outputs.pace import Pace
+from agent.outputs.output_log import OutputLog, Stored
 from agent.outputs.prompt_pieces import Piece, pieces_of, without
-from agent.outputs.report import InputReport
-from agent.outputs.runner import OutputRun
+from agent.outputs.report import InputReport, PersonaReport
 from agent.outputs.statistics import REAL, benjamini_hochberg, fisher
 from agent.outputs.variant import Variant
 from personas.persona import Persona, TestInput
 
 SAMPLES = 8
 """Samples of each input, with and without each piece."""
+
+APART = "coverage"
 
 Finding = Literal["tests fail", "answers change", "nothing notices", "not exercised"]
 
@@ -81,14 +79,17 @@ class Coverage:
 class CoverageRun:
     """The coverage of a prompt, prepared from what is stored; nothing is sent by itself.
 
-    Outputs without a piece lie in a log of their own, which begins anew when none of them is of use any more.
-
     Args:
-        evaluator: runs outputs.
+        evaluator: makes evaluations.
         persona: whose prompt.
         variant: the unchanged prompt.
         inputs: what to try it with.
         samples: of each input.
+        stored: what the persona's log has, see `Evaluation`.
+
+    Attributes:
+        pieces: of the prompt.
+        evaluations: of the unchanged prompt, and of it without each piece; to be run in this order.
     """
 
     def __init__(
@@ -97,73 +98,51 @@ class CoverageRun:
         persona: Persona,
         variant: Variant,
         inputs: Sequence[TestInput],
+        *,
         samples: int | None = None,
+        stored: Stored | None = None,
     ) -> None:
-        self._evaluator = evaluator
-        self._prompt = variant.prompt
-        self._inputs = inputs
-        self._log = OutputLog(evaluator.store.home, variant.persona_id, apart="coverage")
+        self._prompt, self._endpoint = variant.prompt, evaluator.endpoint
         self.pieces = pieces_of(variant.prompt)
         options: dict[str, Any] = {"samples": samples or SAMPLES}
-        self._unchanged = evaluator.evaluation(persona, variant, inputs, **options)
-        self._without = [
-            evaluator.evaluation(
-                persona, replace(variant, prompt=without(variant.prompt, piece)), inputs, log=self._log, **options
-            )
-            for piece in self.pieces
-        ]  # fmt: skip
+        self.evaluations = [evaluator.evaluation(persona, variant, inputs, stored=stored, **options)]
+        log = OutputLog(evaluator.store.home, variant.persona_id, APART)
+        known = log.read()
+        for piece in self.pieces:
+            other = replace(variant, prompt=without(variant.prompt, piece), apart=APART)
+            self.evaluations.append(evaluator.evaluation(persona, other, inputs, stored=known, **options))
+        if known.outputs and not any(one.plan.reused for one in self.evaluations[1:]):
+            log.clear()  # the prompt is another by now: none of them is of use any more
 
     def estimate(self) -> Estimate:
         """Return what it will take."""
-        return sum((one.estimate(self._evaluator.endpoint) for one in self._all), NOTHING)
+        return sum((one.estimate(self._endpoint) for one in self.evaluations), NOTHING)
 
     @property
     def is_complete(self) -> bool:
         """Whether nothing need be run."""
-        return not any(one.plan.trials for one in self._all)
+        return not any(one.plan.trials for one in self.evaluations)
 
-    @property
-    def _all(self) -> list[Evaluation]:
-        return [self._unchanged, *self._without] if self.pieces else []
-
-    async def run(
-        self,
-        pace: Pace,
-        on_run: Callable[[OutputRun | None], None] = lambda _run: None,
-        on_piece: Callable[[int], None] = lambda _done: None,
-    ) -> Coverage:
-        """Run what is missing and return what was found.
-
-        Args:
-            pace: how fast.
-            on_run: see `Evaluator.run`.
-            on_piece: told how many of the prompts were tried; the first is the unchanged one.
-
-        Raises:
-            CancelledError: it was stopped; what is done is kept.
-            PersonaError: the disk refused.
-        """
-        if not any(one.plan.reused for one in self._without):
-            await asyncio.to_thread(self._log.clear)
-        shown: list[dict[str, Shown]] = []
-        error = ""
-        for one in self._all:
-            report = await self._evaluator.run(one, pace, on_run)
-            shown.append({each.id: _shown(each) for each in report.inputs})
-            error = error or next((f"{each.id}: {each.reason}" for each in report.inputs if each.reason), "")
-            on_piece(len(shown))
-        made = sum(len(one.made) for one in self._all)
-        return await asyncio.to_thread(self._found, shown, made, error)
-
-    def _found(self, shown: Sequence[Mapping[str, Shown]], calls: int, error: str) -> Coverage:
-        unchanged = shown[0] if shown else {}
-        found = findings(unchanged, shown[1:])
-        pieces = tuple(Covered(piece, *one) for piece, one in zip(self.pieces, found, strict=True))
-        noise = {
-            input_id: {"passed": sum(one.passes), "samples": len(one.passes), "difference": difference(one.texts)}
-            for input_id, one in unchanged.items()
-        }  # fmt: skip
-        return Coverage(self._prompt, pieces, noise, calls, error)
+    def found(self, reports: Sequence[PersonaReport]) -> Coverage:
+        """Return what the reports on the evaluations show. Takes a moment."""
+        shown = [{each.id: _shown(each) for each in report.inputs} for report in reports]
+        found = findings(shown[0], shown[1:])
+        return Coverage(
+            prompt=self._prompt,
+            pieces=tuple(Covered(piece, *one) for piece, one in zip(self.pieces, found, strict=True)),
+            noise={
+                input_id: {
+                    "passed": sum(one.passes),
+                    "samples": len(one.passes),
+                    "difference": difference(one.texts),
+                }
+                for input_id, one in shown[0].items()
+            },
+            calls=sum(len(one.made) for one in self.evaluations),
+            error=next(
+                (f"{one.id}: {one.reason}" for each in reports for one in each.inputs if one.reason), ""
+            ),
+        )
 
 
 def _shown(report: InputReport) -> Shown:

@@ -35,7 +35,6 @@ class Evaluation:
         judge_model: the name of the model that judges rubrics, None where none is connected.
         only_missing: whether fresh outputs are reused.
         stored: what the log has, where that is known and kept up to date; else it is read.
-        log: where outputs are kept, if not in the persona's log.
     """
 
     def __init__(
@@ -49,12 +48,11 @@ class Evaluation:
         judge_model: str | None = None,
         only_missing: bool = True,
         stored: Stored | None = None,
-        log: OutputLog | None = None,
     ) -> None:
         self.variant = variant
         self._only_missing = only_missing
         self.inputs = tuple(inputs)
-        self.log = log or OutputLog(store.home, variant.persona_id)
+        self.log = OutputLog(store.home, variant.persona_id, variant.apart)
         self.judge_model = judge_model
         self.made: list[Output] = []
         self._known, self.stored = stored, stored or Stored()

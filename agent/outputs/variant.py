@@ -57,6 +57,7 @@ class Variant:
         model: the model's name, None where no model is connected: outputs of all models are then as good.
         effort, max_tokens: of the persona's `[model]`.
         macros: filled for the run only.
+        apart: where outputs are kept of a prompt that never was a version; empty for all others, see `OutputLog`.
     """
 
     persona_id: str
@@ -67,6 +68,7 @@ class Variant:
     effort: str | None = None
     max_tokens: int | None = None
     macros: Macros = Macros()
+    apart: str = ""
 
     @cached_property
     def prompt_hash(self) -> str:

@@ -73,21 +73,22 @@ def coverage(
         persona = read_runnable(runs.store, persona_id)
         chosen = chosen_inputs(persona, inputs)
         variant = runs.evaluator.variant(persona, fixed=runs.is_connected and not dry_run)
-        covering = CoverageRun(runs.evaluator, persona, variant, chosen, samples)
+        covering = CoverageRun(runs.evaluator, persona, variant, chosen, samples=samples)
     expected = covering.estimate()
     if dry_run:
         say_estimate(expected, as_json)
         return
 
-    def tell(done: int) -> None:
-        if not as_json and sys.stderr.isatty():
-            sys.stderr.write(f"{done}/{len(covering.pieces) + 1}\n")
-
     async def work() -> int:
         if not runs.is_connected and not covering.is_complete:
             raise NotRun(f"{expected.requests} outputs are missing, and {NO_MODEL}")
         runs.confirm(expected, agreed=agreed, as_json=as_json)
-        found = await covering.run(runs.evaluator.pace(), runs.attend, tell)
+        pace, reports = runs.evaluator.pace(), []
+        for one in covering.evaluations:
+            reports.append(await runs.evaluator.run(one, pace, runs.attend))
+            if not as_json and sys.stderr.isatty():
+                sys.stderr.write(f"{len(reports)} of {len(covering.evaluations)} prompts\n")
+        found = covering.found(reports)
         if as_json:
             print_json(found.to_record(), indent=2)
         else:
