@@ -12,9 +12,10 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol
 
 from personas.errors import InvalidValue
-from tui.outputs.run import OutputKey, Progress, RunAtWork
+from tui.outputs.run import Attend, OutputKey, Progress, Result, RunAtWork, Work
 
 if TYPE_CHECKING:
+    from agent.outputs.cost import Estimate
     from agent.outputs.evaluation import Evaluation
     from agent.outputs.evaluator import Evaluator
     from agent.outputs.expectations import Verdict
@@ -107,7 +108,7 @@ class OutputsController:
         self._due: set[str] = set()
         self._judging: asyncio.Task[None] | None = None
         self._streams: dict[OutputKey, list[str] | None] = {}  # None: not begun yet
-        self._runs: list[RunAtWork] = []
+        self._runs: list[RunAtWork[Any]] = []
         self._pace: Pace | None = None
 
     # -- what there is ----------------------------------------------------------------------------------
@@ -423,16 +424,42 @@ class OutputsController:
         """
         from agent.outputs.cost import NOTHING
 
-        evaluator, settings = self.evaluator, self._settings()
+        evaluator = self.evaluator
         estimates = [await asyncio.to_thread(one.estimate, evaluator.endpoint) for one in evaluations]
-        total = sum(estimates, NOTHING)
-        if not agreed and total.must_ask(settings.confirm_dollars, settings.confirm_requests):
-            text = f"This takes {total.sentence()}."
+
+        async def work(pace: Pace, attend: Attend) -> list[PersonaReport]:
+            return [await evaluator.run(one, pace, attend) for one in evaluations]
+
+        def total() -> int:
+            return sum(len(one.plan.trials) for one in evaluations)
+
+        return await self.perform(work, total, sum(estimates, NOTHING), agreed=agreed)
+
+    async def perform(
+        self, work: Work[Result], total: Callable[[], int], cost: Estimate, *, agreed: bool = False
+    ) -> Result | None:
+        """Do work that runs outputs by `evaluator`; it is seen in the progress, and can be stopped.
+
+        Args:
+            work: called with the pace, and with what is told each run at work.
+            total: returns how many outputs it makes at most.
+            cost: what it will take.
+            agreed: whether the person has agreed to that; else they are asked above the limits.
+
+        Returns:
+            What the work returned; None where the person did not agree, or stopped it.
+
+        Raises:
+            PersonaError: the disk refused.
+        """
+        settings = self._settings()
+        if not agreed and cost.must_ask(settings.confirm_dollars, settings.confirm_requests):
+            text = f"This takes {cost.sentence()}."
             if not await self._host.confirm("Run the test inputs?", text, action="Run", keep="Not now"):
                 return None
         if self._pace is None or not self._runs:
-            self._pace = evaluator.pace()
-        run = RunAtWork(evaluations, evaluator, self._pace)
+            self._pace = self.evaluator.pace()
+        run = RunAtWork(work, total, self._pace)
         self._runs.append(run)
         self._change()
         await asyncio.wait({run.task})
@@ -481,25 +508,29 @@ class OutputsController:
 
     def _hear_in_loop(self, event: RunEvent) -> None:
         """Hear of a run, of the person or of the agent; all of them run in the program's loop."""
-        from agent.outputs.runner import OutputEnd, OutputStart, OutputText, RunStart
+        from agent.outputs.runner import OutputEnd, OutputStart, OutputText, RunEnd, RunStart
 
-        if isinstance(event, OutputText):
+        if isinstance(event, OutputEnd):
+            for run in self._runs:
+                run.take(event.output)
+        trials = event.trials if isinstance(event, RunStart | RunEnd) else (event.trial,)
+        if any(trial.variant.apart for trial in trials):
+            pass  # it is no output of a test input
+        elif isinstance(event, OutputText):
             if (parts := self._streams.get(OutputKey.of(event.trial))) is not None:
                 parts.append(event.text)
         elif isinstance(event, OutputStart):
             self._streams[OutputKey.of(event.trial)] = []
         elif isinstance(event, OutputEnd):
             self._streams.pop(OutputKey.of(event.trial), None)
-            for run in self._runs:
-                run.take(event.output)
             if self.persona is not None and event.trial.variant.persona_id == self.persona.id:
                 if self._stored is not None:
                     self._stored.add((event.output,))
                 self._judge(event.output.input_id)
         elif isinstance(event, RunStart):
-            self._streams |= {OutputKey.of(trial): None for trial in event.trials}
+            self._streams |= {OutputKey.of(trial): None for trial in trials}
         else:
-            for trial in event.trials:
+            for trial in trials:
                 self._streams.pop(OutputKey.of(trial), None)
         self._change()
 

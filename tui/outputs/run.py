@@ -1,22 +1,24 @@
-"""One run that the person has asked for: the evaluations it runs, how far it is, and how it is stopped."""
+"""One run that the person has asked for: what it does, how far it is, and how it is stopped."""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Callable, Coroutine
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from tui.chat.activity import spent_parts
 
 if TYPE_CHECKING:
     from agent.core.model import Usage
-    from agent.outputs.evaluation import Evaluation
-    from agent.outputs.evaluator import Evaluator
     from agent.outputs.output_log import Output
     from agent.outputs.pace import Pace
-    from agent.outputs.report import PersonaReport
     from agent.outputs.runner import OutputRun, Trial
+
+Result = TypeVar("Result")
+Attend = Callable[["OutputRun | None"], None]
+"""Is told the run at work, and None once there is none."""
+Work = Callable[["Pace", Attend], Coroutine[Any, Any, Result]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,12 +68,12 @@ class Progress:
         return found + spent_parts(self.usage, self.cost)
 
 
-class RunAtWork:
-    """A run of one or several evaluations, one after the other.
+class RunAtWork(Generic[Result]):
+    """A run that the person has asked for, of one or several evaluations.
 
     Args:
-        evaluations: what is run.
-        evaluator: runs them.
+        work: what is done.
+        total: returns how many outputs it makes at most.
         pace: how fast.
 
     Attributes:
@@ -79,16 +81,16 @@ class RunAtWork:
         task: the work.
     """
 
-    def __init__(self, evaluations: Sequence[Evaluation], evaluator: Evaluator, pace: Pace) -> None:
+    def __init__(self, work: Work[Result], total: Callable[[], int], pace: Pace) -> None:
         self.made: list[Output] = []
-        self._evaluations, self._evaluator, self._pace = evaluations, evaluator, pace
+        self._total = total
         self._current: OutputRun | None = None
-        self.task: asyncio.Task[list[PersonaReport]] = asyncio.ensure_future(self._go())
+        self.task: asyncio.Task[Result] = asyncio.ensure_future(work(pace, self._attend))
 
     @property
     def total(self) -> int:
-        """How many outputs it makes."""
-        return sum(len(one.plan.trials) for one in self._evaluations)
+        """How many outputs it makes at most."""
+        return self._total()
 
     @property
     def is_judging(self) -> bool:
@@ -106,9 +108,6 @@ class RunAtWork:
             self._current.stop()
         else:
             self.task.cancel()
-
-    async def _go(self) -> list[PersonaReport]:
-        return [await self._evaluator.run(one, self._pace, self._attend) for one in self._evaluations]
 
     def _attend(self, run: OutputRun | None) -> None:
         self._current = run
