@@ -22,7 +22,7 @@ from personas.errors import Conflict, InvalidValue, UnknownVersion
 from personas.persona import Persona, TestInput, read_persona
 from personas.store import Store
 from personas.versions.authorship import USER, Version
-from personas.versions.merge import merge3, unified_diff
+from personas.versions.merge import Hunk, stretches, unified_diff
 
 
 @dataclass(frozen=True, slots=True)
@@ -272,21 +272,36 @@ def _prompt(store: Store, persona_id: str, version: int | Version) -> str | None
     return None if persona.error is not None and not persona.system_prompt else persona.system_prompt
 
 
-def revert(store: Store, persona_id: str, found: Bisected) -> Persona:
-    """Take back the change that was found, and keep what was written since; it is a change of its own.
+def revert(store: Store, persona_id: str, found: Bisected) -> tuple[Persona, int]:
+    """Take back the change that was found, as a change of its own; what was written since stays.
+
+    Returns:
+        The persona, and how many places of the change stay because they were written over since.
 
     Raises:
-        Conflict: what was written since is in the same place; nothing was changed.
+        Conflict: all of it was; nothing was changed.
         PersonaError: see `Store.change`.
     """
     persona = store.get(persona_id)
-    merged = merge3(found.after, persona.system_prompt, found.before)
-    if merged.text is None:
+    now = persona.system_prompt
+    parts = list(stretches(found.after, now, found.before))
+    text = "".join(part.ours if isinstance(part, Hunk) else part for part in parts)
+    if text == now:
         raise Conflict(
-            f"Version {found.bad} of {persona_id} cannot be reverted: what was written since is in the same place.",
-            base=found.after, ours=found.before, theirs=persona.system_prompt,
+            f"Version {found.bad} of {persona_id} cannot be reverted: all of it was written over since.",
+            base=found.after, ours=found.before, theirs=now,
         )  # fmt: skip
     reason = f"Revert the prompt's change of version {found.bad}"
-    return store.change(
-        persona_id, SetPrompt(merged.text), revision=persona.revision, by=USER, reason=reason, alone=True
+    changed = store.change(
+        persona_id, SetPrompt(text), revision=persona.revision, by=USER, reason=reason, alone=True
+    )
+    return changed, sum(isinstance(part, Hunk) for part in parts)
+
+
+def left_places(number: int) -> str:
+    """Return how a revert tells the places that stay, empty for none."""
+    return (
+        f"; {number} place{'s' * (number != 1)} that {'was' if number == 1 else 'were'} written over since stay{'s' * (number == 1)}"
+        if number
+        else ""
     )

@@ -12,6 +12,7 @@ from tui.app.app import PersonaApp
 from tui.chat.panel_state import PanelState
 from tui.commands import registry as commands
 from tui.document import debounce
+from tui.screens.dialogs.bisected import ShowBisected
 from tui.screens.dialogs.command_palette import Switcher
 from tui.screens.dialogs.comparison import ShowComparison
 from tui.screens.dialogs.confirm import Confirm
@@ -368,7 +369,7 @@ async def test_every_command_has_its_action(tmp_path: Path) -> None:
             "anywhere": p.main, "output": p.main, "talk": p.main, "prompt": p.main.prompt, "list": RowList,
             "personas": p.main.personas, "tests": p.main.tests, "outputs": OutputPane,
             "expectations": Expectations, "dialog": (Switcher, PickSeveral), "page": Help,
-            "buttons": Confirm, "clash": ChooseText, "program": ProgramSettings,
+            "buttons": Confirm, "bisected": ShowBisected, "clash": ChooseText, "program": ProgramSettings,
             "comparison": ShowComparison, "versions": Versions,
         }  # fmt: skip
         for command in commands.COMMANDS:

@@ -91,7 +91,7 @@ def test_the_version_is_found_with_its_hunk_and_reverted(place: Workplace, serve
     assert (
         told.returncode == 0 and "version 5 turned the verdict of refund." in text and "-- Be kind." in text
     )
-    assert "Reverted as version 10. Take that back with: persona undo kind 10" in text
+    assert "Reverted as version 10.\nTake that back with: persona undo kind 10" in text
     assert len(server.bodies) == asked, "what is stored is used again"
     kept = "- Be kind.\n- Be brief.\n- Tell jokes.\n- Four.\n- 9.\n"
     assert place.store.get("kind").system_prompt == kept, "what was written since stays"
@@ -99,11 +99,19 @@ def test_the_version_is_found_with_its_hunk_and_reverted(place: Workplace, serve
     assert "cold" in place.store.get("kind").system_prompt
 
 
-def test_a_change_that_was_written_over_since_is_not_reverted(place: Workplace) -> None:
-    edit(place, PROMPT.replace("kind", "cold"), PROMPT.replace("kind", "colder"))
+def test_what_was_written_over_since_is_not_reverted(place: Workplace) -> None:
+    edit(place, "Cold.\n- Be brief.\n- Tell jokes.\n", "Colder.\n- Be brief.\n- Tell jokes.\n")
     found = run(place, "bisect", "kind", "--input", "refund", "--revert", code=4)
-    assert found["version"] == 1 and "written since is in the same place" in found["error"]
-    assert "colder" in place.store.get("kind").system_prompt
+    assert found["version"] == 1 and "all of it was written over since" in found["error"]
+    edit(
+        place,
+        PROMPT + "Last.\n",
+        "Cold.\n- Be brief.\n- Tell jokes.\nLast 1.\n",
+        "Cold.\n- Be brief.\n- Tell jokes.\nLast 2.\n",
+    )
+    told = place.run_here("bisect", "kind", "--input", "refund", "--good", "3", "--revert").stdout.decode()
+    assert "Reverted as version 6; 1 place that was written over since stays." in told
+    assert place.store.get("kind").system_prompt == PROMPT + "Last 2.\n"
 
 
 def test_where_it_cannot_be_told_the_versions_between_are_named(

@@ -72,7 +72,7 @@ def bisect(
     persona bisect optimist --input rain
     persona bisect optimist --input rain --good 3 --bad 12 --revert
     """
-    from agent.outputs.bisect_run import BisectRun
+    from agent.outputs.bisect_run import BisectRun, left_places
     from agent.outputs.bisect_run import revert as take_back
     from agent.outputs.variant import chosen_inputs, read_runnable
     from tui.cli.stderr import print_error
@@ -99,17 +99,20 @@ def bisect(
             raise NotRun(NO_MODEL)
         runs.confirm(expected, agreed=agreed, as_json=as_json)
         found = await search.run(runs.evaluator.pace(), runs.attend, tell)
-        record = found.to_record()
+        record, left = found.to_record(), 0
         if revert and found.decided:
             try:
-                take_back(runs.store, persona_id, found)
+                _, left = take_back(runs.store, persona_id, found)
                 record["reverted"] = runs.store.current_version(persona_id)
             except PersonaError as error:
                 record["error"] = str(error)
         if as_json:
             print_json(record, indent=2)
         else:
-            _say(found, record.get("reverted"), persona_id)
+            _say(found)
+            if "reverted" in record:
+                print_text(f"Reverted as version {record['reverted']}{left_places(left)}.")
+                print_text(f"Take that back with: persona undo {persona_id} {record['reverted']}")
         if "error" in record:
             print_error(record["error"])
         return COULD_NOT_RUN if "error" in record else 0
@@ -117,11 +120,7 @@ def bisect(
     raise click.exceptions.Exit(until_judged(runs, work()))
 
 
-def _say(found: Bisected, reverted: int | None, persona_id: str) -> None:
+def _say(found: Bisected) -> None:
     print_text(f"{found.sentence}.")
     if found.hunk and found.probes:
         print_diff(found.hunk)
-    if reverted is not None:
-        print_text(
-            f"Reverted as version {reverted}. Take that back with: persona undo {persona_id} {reverted}"
-        )

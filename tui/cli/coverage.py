@@ -25,8 +25,6 @@ from tui.cli.printing import columns, print_json, print_text
 if TYPE_CHECKING:
     from agent.outputs.coverage import Coverage
 
-SIGNS = {"tests fail": "●", "answers change": "◐", "nothing notices": "○", "not exercised": "?"}
-
 
 @click.command()
 @click.argument("persona_id", metavar="ID")
@@ -102,6 +100,7 @@ def coverage(
 
 def _say(found: Coverage) -> None:
     from agent.outputs.statistics import show_rate
+    from tui.outputs.findings import SIGNS
 
     if not found.pieces:
         print_text("The prompt has no pieces that could be taken out.")

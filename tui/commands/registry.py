@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 Where = Literal[
     "anywhere", "chat", "output", "talk", "prompt", "list", "personas", "tests", "outputs",
-    "expectations", "dialog", "page", "buttons", "clash", "program", "comparison", "versions",
+    "expectations", "dialog", "page", "buttons", "bisected", "clash", "program", "comparison", "versions",
 ]  # fmt: skip
 
 HEADINGS: dict[Where, str] = {
@@ -34,13 +34,14 @@ HEADINGS: dict[Where, str] = {
     "dialog": "Dialogs",
     "page": "Help and diffs",
     "buttons": "Dialogs that ask",
+    "bisected": "What bisect found",
     "clash": "Two texts to choose from",
     "program": "Settings of the program",
     "comparison": "Comparison of two versions",
     "versions": "Versions",
 }
 IN_DIALOGS: frozenset[Where] = frozenset(
-    {"expectations", "dialog", "page", "buttons", "clash", "program", "comparison", "versions"}
+    {"expectations", "dialog", "page", "buttons", "bisected", "clash", "program", "comparison", "versions"}
 )
 """Parts of dialogs, in which the keys of "anywhere" do nothing."""
 
@@ -116,6 +117,9 @@ COMMANDS: tuple[Command, ...] = (
     Command("pane.wider", "Make this pane wider", "f7", "resize_pane(1)"),
     Command("pane.alone", "Show the prompt alone, or all panes again", "f12", "prompt_alone"),
     *(Command(f"pane.{name}.hide", column.hide, "", f"hide_pane('{name}')") for name, column in COLUMNS.items()),
+    Command("bisect", "Find the version that turned a verdict (bisect)", "", "bisect", slash="bisect"),
+    Command("coverage", "Show what each piece of the prompt is good for (coverage)", "", "coverage",
+            slash="coverage"),
     Command("redraw", "Draw the screen again", "ctrl+l", "redraw"),
     Command("model", "Choose or connect the agent's model", "", "choose_model", slash="model"),
     Command("settings", "Settings of the program", "", "program_settings", slash="settings"),
@@ -219,6 +223,7 @@ COMMANDS: tuple[Command, ...] = (
     Command("ask.stop", "Stop the agent and quit", "s", "answer('stop')", where="buttons", priority=False),
     Command("ask.wait", "Wait for the agent, then quit", "w", "answer('wait')", where="buttons",
             priority=False),
+    Command("bisected.revert", "Revert the change", "r", "revert", where="bisected", priority=False),
     Command("clash.mine", "Keep mine", "1", "choose('ours')", where="clash", priority=False),
     Command("clash.theirs", "Take theirs", "2", "choose('theirs')", where="clash", priority=False),
     Command("clash.both", "Both", "3", "choose('both')", where="clash", priority=False),

@@ -10,9 +10,11 @@ from tui.chat.export import FORMATS
 from tui.commands.fuzzy import fold
 
 COMMANDS: dict[str, str] = {
+    "bisect": "find the version that turned a verdict",
     "clear": "begin a new conversation",
     "compare": "two versions on the test inputs",
     "continue": "go on with the task that stopped",
+    "coverage": "show what each piece of the prompt is for",
     "export": f"write the conversation to a file: {' or '.join(f'.{ending}' for ending in FORMATS)}",
     "help": "the keys",
     "model": "choose or connect the agent's model",
@@ -48,7 +50,7 @@ TALK_COMMANDS: dict[str, str] = {
 }
 """The commands in a talk with a persona."""
 
-TAKES_WORDS = frozenset({"compare", "continue", "export", "model", "persona", "talk", "task"})
+TAKES_WORDS = frozenset({"bisect", "compare", "continue", "export", "model", "persona", "talk", "task"})
 """The commands that take an argument."""
 
 TAKES_LINES = frozenset({"continue", "task"})

@@ -3,14 +3,24 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
+from textual import on
 from textual.app import ComposeResult
 from textual.containers import Vertical
+from textual.content import Content
 from textual.message import Message
 
+from tui.outputs.findings import COLOURS, meaning
+from tui.widgets.margin_signs import MarginSigns
 from tui.widgets.plain_text import label
 from tui.widgets.text.document_editor import TextEditor
 from tui.widgets.text.ellipsis import EllipsisStatic
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from agent.outputs.coverage import Coverage
 
 HINT = "No system prompt yet. Write one here, or ask the agent for it."
 MARGIN = 4
@@ -50,7 +60,10 @@ class PromptPane(Vertical):
         self.border_title = "System prompt"
         self._parts: list[str] = []
         self._banner = Banner("", id="prompt-banner")
+        self._coverage: Coverage | None = None
+        self._signs: Mapping[str, str] = {}
         self.editor = TextEditor(id="prompt")
+        self._margin = MarginSigns(self.editor)
         self.editor.set_reactive(TextEditor.read_only, True)  # no persona is open yet
         self.editor.add_class("-read-only", update=False)
 
@@ -61,6 +74,10 @@ class PromptPane(Vertical):
     def _show_parts(self) -> None:
         """Show the state below the prompt; if room is short, whether it is saved stays."""
         parts = self._parts
+        if parts and (found := self._found_here()):
+            room = self.size.width - MARGIN - len(parts[-1]) - 3
+            self.border_subtitle = Content.assemble(label(found, max(room, 10)), " · ", parts[-1])
+            return
         while len(parts) > 1 and len(" · ".join(parts)) > self.size.width - MARGIN:
             parts = parts[:-2] + parts[-1:]
         self.border_subtitle = label(" · ".join(parts))
@@ -75,6 +92,49 @@ class PromptPane(Vertical):
         return self.editor
 
     focus_area = "prompt"
+
+    # -- the coverage -----------------------------------------------------------------------------------
+
+    def show_coverage(self, found: Coverage | None, signs: Mapping[str, str]) -> None:
+        """Show what was found of the prompt's pieces, until the prompt is another; None for nothing."""
+        self._coverage, self._signs = found, signs
+        if not self._margin.is_attached:
+            self.mount(self._margin)
+        self._check_coverage()
+        self._show_parts()
+
+    @on(TextEditor.Changed)
+    def _check_coverage(self) -> None:
+        """The signs go with the prompt they were found for."""
+        if (found := self._coverage) is not None and self.editor.raw != found.prompt:
+            self._coverage = found = None
+            self._show_parts()
+        self._margin.show(
+            {
+                one.piece.line - 1: (self._signs[one.finding], COLOURS[one.finding])
+                for one in (found.pieces if found is not None else ())
+            }
+        )
+
+    @on(TextEditor.SelectionChanged)
+    def _cursor_moved(self) -> None:
+        if self._coverage is not None:
+            self._show_parts()
+
+    @on(MarginSigns.Clicked)
+    def _go_to_line(self, event: MarginSigns.Clicked) -> None:
+        event.stop()
+        self.editor.focus()
+        self.editor.move_cursor((event.line, 0))
+
+    def _found_here(self) -> str:
+        """Return what was found of the piece at the cursor, the smallest where there are several; empty for none."""
+        line = self.editor.cursor_location[0] + 1
+        pieces = self._coverage.pieces if self._coverage is not None else ()
+        here = [one for one in pieces if one.piece.line <= line <= one.piece.end]
+        return f"{self._signs[here[-1].finding]} {meaning(here[-1])}" if here else ""
+
+    # -- the state ----------------------------------------------------------------------------------------
 
     def show_state(self, name: str, state: str, banner: str) -> None:
         """Show the persona's name, the save state and the banner.

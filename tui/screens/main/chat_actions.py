@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from tui.screens.main.persona_commands import PersonaCommands
     from tui.screens.main.persona_view import PersonaView
     from tui.screens.main.program_actions import ProgramActions
+    from tui.screens.main.prompt_checks import PromptChecks
     from tui.screens.main.talk import TalkActions
     from tui.screens.main.version_actions import VersionActions
     from tui.settings.live_settings import Preferences
@@ -43,6 +44,7 @@ class ChatActions:
         talk: a talk with a persona.
         versions: the timeline.
         comparison: compares versions.
+        checks: bisect and coverage.
     """
 
     def __init__(
@@ -59,12 +61,14 @@ class ChatActions:
         talk: TalkActions,
         versions: VersionActions,
         comparison: ComparisonActions,
+        checks: PromptChecks,
     ) -> None:
         self._host, self._chat, self._chat_bar = host, conversations, chat_bar
         self._personas, self._catalog, self._view = personas, catalog, view
         self._persona, self._persona_commands, self._program = persona, persona_commands, program
         self._talk = talk
         self._versions, self._comparison = versions, comparison
+        self._checks = checks
         self._shown_for = (False, False)
         """Whether commands are offered, and whether anything is written, when the keys were shown last."""
 
@@ -232,6 +236,10 @@ class ChatActions:
                 await self._export(rest)
             case "talk":
                 await self._talk.open(rest)
+            case "bisect":
+                await self._checks.bisect(rest)
+            case "coverage":
+                await self._checks.coverage()
 
     async def _open_named(self, words: str) -> None:
         """Open the persona of this id or name; where several may be meant, or none is, let the person choose."""

@@ -42,6 +42,7 @@ from tui.screens.main.persona_commands import PersonaCommands
 from tui.screens.main.persona_panes import PersonaPanes
 from tui.screens.main.persona_view import PersonaView
 from tui.screens.main.program_actions import ProgramActions
+from tui.screens.main.prompt_checks import PromptChecks
 from tui.screens.main.talk import TalkActions
 from tui.screens.main.version_actions import VersionActions
 from tui.screens.too_small import is_click, is_too_small, is_unseen
@@ -155,6 +156,9 @@ class MainScreen(Screen[None]):
         )
         self.comparison_actions = ComparisonActions(self, self.view, self.outputs)
         self.version_actions = VersionActions(self, self.view, self.outputs, self.comparison_actions)
+        self.checks = PromptChecks(
+            self, self.view, self.panes, self.chat_bar, self.outputs, self._store_typed
+        )
         self.chat_actions = ChatActions(
             self,
             self.conversation,
@@ -168,6 +172,7 @@ class MainScreen(Screen[None]):
             self.talk,
             self.version_actions,
             self.comparison_actions,
+            self.checks,
         )
         self.panel_reading = PanelReading(
             self, self.conversation, self.chat_bar, self.view, self.chat_actions.action_find
@@ -182,6 +187,7 @@ class MainScreen(Screen[None]):
             self.version_actions,
             self.comparison_actions,
             self.panel_reading,
+            self.checks,
         )
         for part in parts:
             for name in dir(part):

@@ -267,13 +267,19 @@ class TextEditor(SafeTextArea):
     def _part_style(self, part: str) -> Style:
         return ink(self, *PARTS[part][:1], bold=PARTS[part][1])
 
+    def line_at(self, y: int, *, begins: bool = True) -> int | None:
+        """Return the line that is drawn in a row; with `begins` only in its first one. None: there is none."""
+        place = y + self.scroll_offset.y
+        table = self.wrapped_document._offset_to_line_info
+        if y < 0 or place >= len(table) or table[place] is None:
+            return None
+        line, row = table[place]
+        return None if begins and row else line
+
     def render_line(self, y: int) -> Strip:
         strip = super().render_line(y)
-        if self._fresh:
-            place = y + self.scroll_offset.y
-            table = self.wrapped_document._offset_to_line_info
-            if place < len(table) and table[place] is not None and table[place][0] in self._fresh:
-                return self._highlighted(strip)
+        if self._fresh and self.line_at(y, begins=False) in self._fresh:
+            return self._highlighted(strip)
         return strip
 
     def _highlighted(self, strip: Strip) -> Strip:

@@ -1,0 +1,38 @@
+"""How the findings of a coverage are shown: a sign for each, and what it means. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from agent.outputs.coverage import Covered
+
+SIGNS = {"tests fail": "●", "answers change": "◐", "nothing notices": "○", "not exercised": "?"}
+ASCII_SIGNS = {"tests fail": "#", "answers change": "~", "nothing notices": "o", "not exercised": "?"}
+COLOURS = {
+    "tests fail": "text-success",
+    "answers change": "text-accent",
+    "nothing notices": "text-warning",
+    "not exercised": "text-secondary",
+}
+_MEANINGS = {
+    "tests fail": "tests fail without it",
+    "answers change": "answers change without it",
+    "nothing notices": "nothing notices when it is missing",
+    "not exercised": "no test input tries it",
+}
+
+
+def meaning(covered: Covered) -> str:
+    """Return what was found of a piece, as a clause."""
+    inputs = f": {', '.join(covered.inputs)}" if covered.inputs else ""
+    return f"{_MEANINGS[covered.finding]}{inputs}"
+
+
+def summary(pieces: Sequence[Covered]) -> str:
+    """Return how often each was found, in one sentence."""
+    counts = {finding: sum(one.finding == finding for one in pieces) for finding in SIGNS}
+    return "Of {} pieces of the prompt: {}.".format(
+        len(pieces), ", ".join(f"{count} {finding}" for finding, count in counts.items() if count)
+    )
