@@ -35,13 +35,14 @@ from personas.persona import FileError, Persona, TestInput
 from tests.support.program import make_store, program
 from tests.tui.test_app_dialogs import DIALOGS
 from tui.chat.panel_state import PanelState
+from tui.chat.persona_talk import TalkLine
 from tui.commands.slash import Offer
 from tui.document.document import OpenDocument
 from tui.widgets.agent_panel import AgentPanel
 from tui.widgets.chat_bar import ChatBar
 from tui.widgets.chat_input import ChatInput
 from tui.widgets.command_list import CommandList
-from tui.widgets.conversation import ConversationView
+from tui.widgets.conversation import ConversationView, Glyphs
 from tui.widgets.conversation.cursor import ReadableScrollView
 from tui.widgets.conversation.scroll_view import EntryScrollView
 from tui.widgets.footer import KeyLine
@@ -53,6 +54,7 @@ from tui.widgets.plain_text import LiteralButton, LiteralLabel, LiteralStatic
 from tui.widgets.prompt_pane import Banner, PromptPane
 from tui.widgets.question_box import Choices, QuestionBox
 from tui.widgets.queued_messages import Queued, QueuedLines
+from tui.widgets.talk_panel import TalkPanel
 from tui.widgets.test_input_list import TestInputs
 from tui.widgets.text.document_editor import TextEditor
 from tui.widgets.text.ellipsis import EllipsisStatic
@@ -154,6 +156,17 @@ def fill_panel(panel: AgentPanel, text: str) -> None:
     fill_conversation(panel.conversation, text)
 
 
+def fill_talk(panel: TalkPanel, text: str) -> None:
+    panel.add_class("-open")
+    panel.set_title(text)
+    lines = [
+        TalkLine("a", "", "", text),
+        TalkLine("b", "x", text, text),
+        TalkLine("c", "y", text, text, "error"),
+    ]
+    panel.show_lines(("x", "y"), lines)
+
+
 def fill_output_pane(pane: OutputPane, text: str) -> None:
     pane.styles.display = "block"
     output = Output(id="a", input_id=text, input_hash="", prompt_hash="", settings_hash="", model=text, text=text,
@@ -253,6 +266,10 @@ CASES: dict[type[Widget], tuple[Callable[[str], Widget], Callable[..., object] |
     ChatInput: (lambda text: ChatInput(text=text, placeholder=text), ChatInput.show),
     ChatBar: (lambda text: ChatBar(), fill_draft),
     AgentPanel: (lambda text: AgentPanel(share=1.0), fill_panel),
+    TalkPanel: (
+        lambda text: TalkPanel(frames_per_second=20, glyphs=Glyphs(ascii_only=False), press=lambda _: None),
+        fill_talk,
+    ),
     ConversationView: (lambda text: ConversationView(), fill_conversation),
     EntryScrollView: (lambda text: EntryScrollView(), None),
     ReadableScrollView: (lambda text: ReadableScrollView(), None),

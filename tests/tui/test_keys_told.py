@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 import re
 from pathlib import Path
-from string import ascii_lowercase
+from string import ascii_lowercase, digits
 
 from agent.models.scripted import ToolUse, answer
 from tests.support.program import Program, make_store, program
@@ -24,7 +24,7 @@ ODD = {
     command.id: key
     for command, key in zip(
         COMMANDS,
-        [f"{before}+{letter}" for before in ("alt", "ctrl+alt", "alt+shift", "ctrl+alt+shift") for letter in ascii_lowercase],
+        [f"{before}+{letter}" for before in ("alt", "ctrl+alt", "alt+shift", "ctrl+alt+shift") for letter in ascii_lowercase + digits],
         strict=False,
     )
 }  # fmt: skip
@@ -61,6 +61,7 @@ def test_help_footer_and_persona_keys_name_no_key_that_was_moved() -> None:
         "chat",
         "commands",
         "output",
+        "talk",
         "prompt",
         "tests",
         "personas",
@@ -173,6 +174,7 @@ def test_the_readme_tells_ten_keys_and_all_that_escape_does() -> None:
     words = {
         "close filter": "closes a popup",
         "close list": "closes a popup",
+        "close": "closes a popup",
         "stop": "stops the agent",
         "clear the marks": "",
         "chat": "goes back to the chat bar",

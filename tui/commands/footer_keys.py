@@ -62,7 +62,7 @@ def keys_now(now: FooterState, keymap: Keymap = NO_KEYMAP) -> list[Key]:
         keys += [*output, *_picking(now)]
         own = _reading("output", keymap)
     elif now.place == "talk":
-        own = _reading("talk", keymap)
+        keys += _reading("talk", keymap)
     elif now.place in ("chat", "commands"):
         keys += [*_chat(now), *(output if now.talks else [])]
     elif now.place == "filter":

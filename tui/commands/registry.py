@@ -210,8 +210,6 @@ COMMANDS: tuple[Command, ...] = (
     Command("dialog.down", "Row below, also from the field", "down", "step(1)", where="dialog"),
     Command("dialog.page_up", "A page up", "pageup", "page(-1)", where="dialog", priority=False),
     Command("dialog.page_down", "A page down", "pagedown", "page(1)", where="dialog", priority=False),
-    Command("dialog.mark", "Mark, where several can be chosen", "space", "mark", where="dialog"),
-    Command("dialog.accept", "Accept what is marked", "enter", "accept", where="dialog"),
     Command("page.close", "Close", "q,enter", "cancel", where="page"),
     Command("page.up", "A line up", "k", "scroll_by(-1)", where="page", priority=False),
     Command("page.down", "A line down", "j", "scroll_by(1)", where="page", priority=False),
@@ -258,6 +256,7 @@ HELP_ONLY_KEYS: tuple[tuple[Where, str, str], ...] = (
     ("output", "1, 2", "When it asks: pick an answer, in the empty chat bar"),
     ("prompt", "edit.undo, edit.redo", "Undo, redo; also the agent's runs"),
     ("list", "back", "Clear the marks"),
+    ("dialog", "space", "Mark, where several can be chosen"),
     ("list", "› ▎ ■", "The cursor, what is open or set, marked rows"),
     ("personas", "● ? ✓ !", "Working, waiting for you, done and unread, failed or stopped"),
 )

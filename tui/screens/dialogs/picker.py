@@ -8,7 +8,7 @@ from typing import ClassVar
 
 from textual import events, on
 from textual.app import ComposeResult
-from textual.binding import BindingType
+from textual.binding import Binding, BindingType
 from textual.containers import Vertical
 from textual.widget import Widget
 from textual.widgets import Input
@@ -123,7 +123,7 @@ class PickSeveral(Dialog[list[str]]):
         at: the key of the row where the cursor begins.
     """
 
-    BINDINGS: ClassVar[list[BindingType]] = [binding("dialog.mark"), binding("dialog.accept")]
+    BINDINGS: ClassVar[list[BindingType]] = [Binding("space", "mark", show=False)]
 
     def __init__(self, question: str, rows: Sequence[Row], *, at: str = "") -> None:
         super().__init__()
@@ -133,9 +133,7 @@ class PickSeveral(Dialog[list[str]]):
         with Vertical(classes="dialog switcher") as box:
             box.border_title = label(self._question, 70)
             yield RowList(empty="Nothing here.", id="choices", classes="gives", choose_on_click=False)
-            yield self.hint(
-                ("dialog.mark", "marks"), ("dialog.accept", "accepts"), ("dialog.close", "closes")
-            )
+            yield self.hint("Space marks", ("rows.open", "accepts"), ("dialog.close", "closes"))
 
     def on_mount(self) -> None:
         super().on_mount()
@@ -156,6 +154,8 @@ class PickSeveral(Dialog[list[str]]):
     def action_mark(self) -> None:
         self.query_one(RowList).toggle_mark()
 
-    def action_accept(self) -> None:
-        rows = self.query_one(RowList)
+    @on(RowList.Chosen)
+    def _accept(self, event: RowList.Chosen) -> None:
+        event.stop()
+        rows = event.rows
         self.dismiss(rows.marked or ([rows.key] if rows.key is not None else []))
