@@ -337,6 +337,7 @@ async def _wide_and_hostile(p: Program) -> AsyncIterator[str]:
     ):
         log.add(said, PersonaAnswer(who, name, text))
     await p.main.talk.open("guide,evil")
+    await p.until(lambda: p.main.talk.talk.lines)
     await settle(p)
     yield "a-talk-with-two"
     await p.press("escape")

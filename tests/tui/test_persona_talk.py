@@ -12,6 +12,7 @@ import pytest
 
 from agent.outputs.ensemble import EnsembleLog
 from personas.test_inputs import Message
+from tests.support.drafts import recall
 from tests.support.hostile import ESCAPES, forbidden_in
 from tests.support.messages_answers import Refusal, say
 from tests.support.messages_server import MessagesServer
@@ -62,10 +63,13 @@ def heard(body: dict[str, Any]) -> list[tuple[str, str]]:
 
 async def say_in_talk(p: Program, text: str) -> None:
     """Send a message in the talk, and wait until whoever answers has."""
-    assert p.main.bar is p.main.talk.bar
+    talk = p.main.talk.talk
+    assert p.main.bar is p.main.talk.bar and talk._conversation is not None
+    said = talk._conversation.said
+    before = len(said)
     p.main.bar.set_draft(text)
     await p.press("enter")
-    await p.until(lambda: not p.main.talk.talk.answering and p.main.bar.draft == "")
+    await p.until(lambda: len(said) > before and not (talk.answering or talk._saying.locked()))
 
 
 async def begin(p: Program, command: str = "/talk") -> None:
@@ -94,6 +98,10 @@ async def test_a_talk_is_the_personas_own_and_leads_back_to_the_agent(
         assert lines[at : at + 4] == ["you  Hello", "", "Ann", "ann, and kind answers"]
         await say_in_talk(p, "More")
         assert [role for role, _ in heard(server.bodies[-1])] == ["user", "assistant", "user"]
+        p.main.bar.set_draft("half a thought")
+        await p.main.conversation.drafts.store()
+        assert recall(p.store.home).drafts["ann"] == "for the agent\nhalf a thought", "no crash takes it"
+        p.main.bar.set_draft("")
         await p.press("escape")
         assert p.main.bar is p.main.chat_bar and p.main.focused is p.main.chat_bar.input
         assert "Talk to" not in seen(p) and p.main.chat_bar.draft == "for the agent"
@@ -101,7 +109,7 @@ async def test_a_talk_is_the_personas_own_and_leads_back_to_the_agent(
         assert "you  More" in seen(p), "it goes on with the last one"
         await p.write("/new")
         await p.press("enter")
-        await p.until(lambda: "you  More" not in seen(p))
+        await p.until(lambda: "you  More" not in seen(p) and p.main.talk.talk._conversation is not None)
         await say_in_talk(p, "Anew")
         assert heard(server.bodies[-1]) == [("user", "Anew")]
         await p.open("bob")
@@ -162,6 +170,7 @@ async def test_what_fails_or_is_stopped_is_told_and_asked_again(
         await p.press("escape")
         await p.until(lambda: not p.main.talk.talk.answering)
         assert "[interrupted]" in seen(p) and "Stopped." in seen(p) and forbidden_in(seen(p)) == []
+        assert p.main.bar.draft == "And?"
         server._brain = lambda body: say("At last.")
         p.main.bar.set_draft("/continue")
         await p.press("enter")

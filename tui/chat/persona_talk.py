@@ -96,6 +96,8 @@ class PersonaTalk:
         self._conversation: EnsembleConversation | None = None
         self._cleared: set[tuple[str, ...]] = set()
         self._round: asyncio.Task[None] | None = None
+        self._reading: asyncio.Task[None] | None = None
+        self._saying = asyncio.Lock()
         self._numbered = 0
         self._models = ""
         self._usage: Usage | None = None
@@ -131,12 +133,12 @@ class PersonaTalk:
 
     # -- which conversation ---------------------------------------------------------------------------------
 
-    async def open(self, ids: Sequence[str]) -> None:
-        """Talk to these personas; goes on with the last conversation with just them."""
+    def open(self, ids: Sequence[str]) -> None:
+        """Talk to these personas; goes on with the last conversation with just them, once that is read."""
         self.leave()
         self.ids, self._models, self._usage, self._cost = tuple(ids), "", None, 0.0
         self._changed()
-        await self._read()
+        self._begin_reading()
 
     def leave(self) -> None:
         """End the talk; what was said is kept."""
@@ -145,18 +147,21 @@ class PersonaTalk:
         self.ids, self.lines = (), []
         self._changed()
 
-    async def clear(self) -> None:
+    def clear(self) -> None:
         """Begin a new conversation with the same personas."""
         self.stop()
         self._cleared.add(self.ids)
-        await self._read()
+        self._begin_reading()
         self._host.tell("A new conversation begins. /unclear brings the old one back.")
 
-    async def unclear(self) -> None:
+    def unclear(self) -> None:
         """Go back to the last conversation in which something was said."""
         self.stop()
         self._cleared.discard(self.ids)
-        await self._read()
+        self._begin_reading()
+
+    def _begin_reading(self) -> None:
+        self._reading = self._host.start(self._read())
 
     async def _read(self) -> None:
         from agent.outputs.ensemble import EnsembleConversation
@@ -182,28 +187,33 @@ class PersonaTalk:
 
     async def send(self, text: str) -> None:
         """Say something to the personas; what could not be said comes back."""
+        is_said = False
+        try:
+            async with self._saying:
+                is_said = await self._say(text)
+        finally:
+            if not is_said:
+                self._put_back(text)
+
+    async def _say(self, text: str) -> bool:
         from agent.outputs.ensemble import PersonaAnswer
 
-        conversation = self._conversation
-        if conversation is None or self.answering:
-            self._put_back(text)
-            self._host.tell(
-                "Wait for the answer, or stop it." if self.answering else "That is still being read."
-            )
-            return
+        if self._reading is not None:
+            await asyncio.wait({self._reading})
+        if (conversation := self._conversation) is None:
+            return False
+        if self.answering:
+            self._host.tell("Wait for the answer, or stop it.")
+            return False
         if not await self._is_connected():
-            self._put_back(text)
             self._host.tell(NO_MODEL, error=True)
-            return
-        try:
-            await asyncio.to_thread(self._log.add, conversation, PersonaAnswer("", "", text))
-        except PersonaError:
-            self._put_back(text)
-            raise
+            return False
+        await asyncio.to_thread(self._log.add, conversation, PersonaAnswer("", "", text))
         self._cleared.discard(self.ids)
         if conversation is self._conversation:
             self._add(TalkLine(self._key(), "", "", text, place=len(conversation.said) - 1))
             self._begin_round()
+        return True
 
     def ask_again(self) -> None:
         """Have those answer who have not."""
@@ -280,7 +290,8 @@ class PersonaTalk:
                 line.state = "stopped"
                 self._end(line)
             if conversation is self._conversation:
-                self._add(TalkLine(self._key(), "", "", STOPPED, "notice"))
+                whose = next(reversed(arriving), "")
+                self._add(TalkLine(self._key(), whose, "", STOPPED, "notice"))
         except PersonaError as error:
             self._add(TalkLine(self._key(), "", "", f"{error} {AGAIN}", "error"))
         finally:

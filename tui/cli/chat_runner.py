@@ -277,7 +277,7 @@ def message_of(argument: str) -> str:
 
         argument = read_stdin().removesuffix("\n")
     if not argument.strip():
-        raise InvalidValue("the message is empty; say what to change")
+        raise InvalidValue("the message is empty; write one")
     if not argument.isprintable() and any("\ud800" <= character <= "\udfff" for character in argument):
         raise InvalidValue("the message is not UTF-8 text")
     if len(argument) > LONGEST_MESSAGE:

@@ -173,7 +173,7 @@ class TalkActions:
     async def _open(self, ids: list[str]) -> None:
         if self._panel is None:
             await self._mount()
-        await self.talk.open(ids)
+        self.talk.open(ids)
         self._host.focus_chat()
 
     async def _mount(self) -> None:
@@ -243,9 +243,9 @@ class TalkActions:
         """Do what a slash command of a talk says."""
         match name:
             case "clear" | "new":
-                await self.talk.clear()
+                self.talk.clear()
             case "unclear":
-                await self.talk.unclear()
+                self.talk.unclear()
             case "continue":
                 self.talk.ask_again()
             case "parallel":
