@@ -72,9 +72,11 @@ def run(folder: Path, runs: int, seed: int) -> Counter[str]:
         for number in range(1, runs + 1):
             server.batches_end = choose.random() < 0.7
             in_batch = choose.random() < 0.3
-            most = 12 if in_batch else 40
+            is_silent = in_batch and not server.batches_end  # after its first line
+            most = 2 if is_silent else 12 if in_batch else 40
             command = [*COMMAND, "--batch"] if in_batch else [*COMMAND]
-            told = kill_at(place, command, choose.randrange(most), choose.choice((0, 0, 1, 60)))
+            extra = 0 if is_silent else choose.choice((0, 0, 1, 60))
+            told = kill_at(place, command, choose.randrange(most), extra)
             acknowledged |= {one["id"]: one["text"] for one in told if one["type"] == "output"}
             ends[told[-1]["type"] if told else "nothing"] += 1
             ends["in a batch"] += in_batch
