@@ -21,6 +21,7 @@ from personas.test_inputs import Expectation
 InputVerdict = Literal["pass", "fail", "error", "none"]
 NO_OUTPUT = "there is no output of it yet"
 IN_BATCH = "its output is in a batch that is not done yet"
+NOT_JUDGED = "no model has judged it yet"
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,6 +61,18 @@ class InputReport:
     def could_not_run(self) -> bool:
         """Whether something about it is missing, so that no verdict on the prompt as it is can be trusted."""
         return self.verdict == "error" or self.is_outdated or bool(self.reason)
+
+    @property
+    def cannot_run(self) -> bool:
+        """Whether it cannot be run as it is written."""
+        return bool(self.reason) and not self.outputs and self.reason != NO_OUTPUT
+
+    @property
+    def is_open(self) -> bool:
+        """Whether its verdict waits for a judge or for more outputs: an error that nothing has caused."""
+        reasons = {one.reason.partition(" (")[0] for one in self.expectations if one.verdict == "error"}
+        is_error = self.verdict == "error" and self.reason in ("", NO_OUTPUT)
+        return is_error and reasons <= {NOT_JUDGED, NO_OUTPUT}
 
     @property
     def sentence(self) -> str:
@@ -134,7 +147,7 @@ def verdicts_of(
             found.append(check(expectation, output.facts))
             continue
         known = stored_verdict(stored, output, expectation, judge_model)
-        found.append(known or verdict_of(expectation, "error", "no model has judged it yet"))
+        found.append(known or verdict_of(expectation, "error", NOT_JUDGED))
     return found
 
 

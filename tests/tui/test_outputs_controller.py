@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -14,11 +12,10 @@ from agent.outputs.batches import Batches
 from agent.outputs.output_log import OutputLog, make_output
 from agent.outputs.runner import plan
 from agent.outputs.variant import variant_of
-from tests.agent.outputs.bench import SONNET, answer_of, many_inputs
-from tests.support.messages_answers import Reply, say
+from tests.agent.outputs.bench import SONNET, many_inputs
 from tests.support.messages_answers import call as call_tool
-from tests.support.messages_server import MessagesServer
-from tests.support.program import STAYS, make_store, program
+from tests.support.persona_brain import PersonaBrain
+from tests.support.program import make_store, program
 from tui.outputs.controller import FIRST_READ, OutputsController
 from tui.settings.schema import Settings
 
@@ -28,31 +25,15 @@ FILE = 'name = "Kind"\nsystem_prompt = "Be kind."\n' + "".join(
 )
 
 
-class Brain:
-    """As a persona it answers with its prompt, once the gate is open; as the agent it makes these calls."""
-
-    def __init__(self) -> None:
-        self.calls: list[Reply] = []
-        self.gate = threading.Event()
-        self.gate.set()
-
-    def __call__(self, body: dict[str, Any]) -> Reply:
-        if "tools" in body:
-            return self.calls.pop(0) if self.calls else say("Done.")
-        self.gate.wait(60)
-        return say(answer_of(body))
+@pytest.fixture
+def brain() -> PersonaBrain:
+    return PersonaBrain()
 
 
 @pytest.fixture
-def brain() -> Brain:
-    return Brain()
-
-
-@pytest.fixture
-def settings(brain: Brain) -> Iterator[Settings]:
-    with MessagesServer(brain, key=None) as server:
-        yield Settings(panel_seconds=STAYS, base_url=server.url, model=SONNET)
-        brain.gate.set()
+def settings(brain: PersonaBrain) -> Iterator[Settings]:
+    with brain.connected() as settings:
+        yield settings
 
 
 def verdicts(outputs: OutputsController) -> list[tuple[str, bool]]:
@@ -93,7 +74,7 @@ async def test_outputs_are_run_and_outdated_by_what_changes(tmp_path: Path, sett
 
 
 async def test_a_run_is_stopped_and_what_is_stored_stays(
-    tmp_path: Path, settings: Settings, brain: Brain
+    tmp_path: Path, settings: Settings, brain: PersonaBrain
 ) -> None:
     store = make_store(tmp_path, {"kind": FILE})
     async with program(store, settings=settings) as p:
@@ -112,7 +93,7 @@ async def test_a_run_is_stopped_and_what_is_stored_stays(
         assert [one.text for one in outputs.outputs_of("n0")] == ["Be kind. / question 0"]
 
 
-async def test_what_others_run_is_seen(tmp_path: Path, settings: Settings, brain: Brain) -> None:
+async def test_what_others_run_is_seen(tmp_path: Path, settings: Settings, brain: PersonaBrain) -> None:
     store = make_store(tmp_path, {"kind": FILE})
     agent = AnthropicModel(SONNET, base_url=settings.base_url)
     log, persona = OutputLog(store.home, "kind"), store.get("kind")
@@ -134,7 +115,7 @@ async def test_what_others_run_is_seen(tmp_path: Path, settings: Settings, brain
 
 async def test_without_a_model_nothing_is_run(tmp_path: Path) -> None:
     store = make_store(tmp_path, {"kind": FILE})
-    async with program(store) as p:
+    async with program(store, first=store.get("kind")) as p:
         p.main.start(p.main.outputs.run())
         await p.told("/model connects one")
         assert p.main.outputs.progress is None

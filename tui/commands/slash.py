@@ -22,6 +22,7 @@ COMMANDS: dict[str, str] = {
     "persona": "open a persona",
     "quit": "leave the program",
     "redo": "redo the agent's last run",
+    "run": "run test inputs: all, or those you name",
     "settings": "the settings of the program",
     "stop": "stop the agent, or give up what waits",
     "talk": "talk to the persona itself, or to ID,ID",
@@ -50,7 +51,9 @@ TALK_COMMANDS: dict[str, str] = {
 }
 """The commands in a talk with a persona."""
 
-TAKES_WORDS = frozenset({"bisect", "compare", "continue", "export", "model", "persona", "talk", "task"})
+TAKES_WORDS = frozenset(
+    {"bisect", "compare", "continue", "export", "model", "persona", "run", "talk", "task"}
+)
 """The commands that take an argument."""
 
 TAKES_LINES = frozenset({"continue", "task"})

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Collection, Coroutine, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Protocol
 
 from personas.errors import InvalidValue
@@ -468,7 +468,7 @@ class OutputsController:
             await asyncio.wait({self._judging})
         how = "Stopped: " if run.task.cancelled() else "Run: "
         if (progress := self.progress) is not None and (run.made or run.task.cancelled()):
-            self._host.tell(how + " · ".join(progress.parts))
+            self._host.tell(how + " · ".join(replace(progress, is_judging=False).parts))
         self._runs.remove(run)
         self._close_replaced()
         self._change()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
@@ -19,14 +19,17 @@ from tui.document.text_slot import INPUT
 from tui.terminal.visible_controls import is_editable
 from tui.widgets.plain_text import label
 from tui.widgets.text.document_editor import FRESH, TextEditor
-from tui.widgets.virtual_list import Row, RowList
+from tui.widgets.virtual_list import Row, RowList, SecondLine
 
 if TYPE_CHECKING:
     from personas.persona import TestInput
     from tui.document.document import OpenDocument
     from tui.document.text_slot import TextSlot
+    from tui.outputs.labels import OutputLine
 
 NONE_YET = "None yet."
+TONES = {"✓": "text-success", "✗": "text-error", "!": "text-warning"}
+"""How the sign of a verdict is drawn."""
 
 
 class TestInputs(Vertical):
@@ -70,6 +73,8 @@ class TestInputs(Vertical):
         self._inputs: dict[str, TestInput] = {}
         self._shown: str | None = None
         self._is_deleted = False
+        self._changed: Collection[str] = ()  # by others, a moment ago
+        self._outputs: Mapping[str, OutputLine] = {}
         self._locked = False
         self._is_known = False  # whether the test inputs of the file, or of it before it broke, are known
         self._document: OpenDocument | None = None
@@ -169,13 +174,29 @@ class TestInputs(Vertical):
             self.set_timer(FRESH, self._set_rows)
 
     def _set_rows(self, changed: Collection[str] = (), select: str | None = None) -> None:
-        rows = [
-            Row(key, value.content, head=key, tone="fresh" if key in changed else "")
-            for key, value in self._inputs.items()
-        ]
+        self._changed = changed
+        rows = self._rows()
         self.rows.set_rows(rows, key=select)
         self.border_subtitle = label(str(len(rows))) if rows else ""
         self._show_content()
+
+    def _rows(self) -> list[Row]:
+        return [
+            Row(
+                key,
+                value.content,
+                head=key,
+                tone="fresh" if key in self._changed else "",
+                below=_second_line(self._outputs.get(key)),
+            )
+            for key, value in self._inputs.items()
+        ]
+
+    def show_outputs(self, outputs: Mapping[str, OutputLine]) -> None:
+        """Show the last output under each test input, by its id."""
+        if outputs != self._outputs and self.is_mounted:
+            self._outputs = outputs
+            self.rows.set_rows(self._rows())
 
     def _show_content(self) -> None:
         if self._is_deleted:
@@ -278,3 +299,10 @@ class TestInputs(Vertical):
 
     def action_move(self, by: int) -> None:
         self._request("up" if by < 0 else "down")
+
+
+def _second_line(output: OutputLine | None) -> SecondLine | None:
+    if output is None:
+        return None
+    tone = TONES.get(output.sign, "foreground-muted")
+    return SecondLine(output.text, output.sign, tone, output.notes, output.is_outdated)

@@ -1,4 +1,4 @@
-"""A list of one-line rows with a cursor and marks; only the visible rows are drawn."""
+"""A list of rows of one or two lines with a cursor and marks; only the visible rows are drawn."""
 
 from __future__ import annotations
 
@@ -25,6 +25,25 @@ from tui.widgets.theme_styles import ink
 
 
 @dataclass(frozen=True, slots=True)
+class SecondLine:
+    """What stands under a row.
+
+    Attributes:
+        sign: one sign of one cell before the text, empty for none.
+        tone: how the sign is drawn.
+        text: any text; shown as one sanitised line.
+        notes: any texts, at the right end as far as they fit, the most important first.
+        dim: whether the text is drawn dim.
+    """
+
+    text: str
+    sign: str = ""
+    tone: str = "foreground-muted"
+    notes: tuple[str, ...] = ()
+    dim: bool = False
+
+
+@dataclass(frozen=True, slots=True)
 class Row:
     """One row.
 
@@ -37,6 +56,7 @@ class Row:
         current: whether it is marked as the open one.
         head_cells: the least width of the column of `head`, so that the texts are aligned.
         whole_end: a text that is too long loses its middle, not its end.
+        below: its second line; where one row has one, all rows have two lines.
     """
 
     key: str
@@ -47,6 +67,7 @@ class Row:
     current: bool = False
     head_cells: int = 0
     whole_end: bool = False
+    below: SecondLine | None = None
 
 
 POINTER, CURRENT, MARK = "›", "▎", "■"
@@ -102,6 +123,7 @@ class RowList(NotSelectable, ScrollView, can_focus=True):
     ) -> None:
         super().__init__(id=id, classes=classes)
         self._rows: Sequence[Row] = ()
+        self._lines = 1  # of each row
         self.empty = empty
         self._choose_on_click = choose_on_click
         self._lit = lit
@@ -147,8 +169,9 @@ class RowList(NotSelectable, ScrollView, can_focus=True):
         wanted = key if key is not None else self.key
         old = self.cursor
         self._rows = rows
+        self._lines = 2 if any(row.below is not None for row in rows) else 1
         place = next((index for index, row in enumerate(rows) if row.key == wanted), None)
-        self.virtual_size = Size(0, len(rows))
+        self.virtual_size = Size(0, len(rows) * self._lines)
         self.set_reactive(RowList.cursor, min(old, max(0, len(rows) - 1)) if place is None else place)
         self.show_cursor()
         self.refresh()
@@ -175,7 +198,8 @@ class RowList(NotSelectable, ScrollView, can_focus=True):
     def show_cursor(self) -> None:
         """Scroll the row under the cursor into view."""
         if self.is_mounted:
-            self.scroll_to_region(Region(0, self.cursor, 1, 1), animate=False, force=True)
+            region = Region(0, self.cursor * self._lines, 1, self._lines)
+            self.scroll_to_region(region, animate=False, force=True)
 
     def action_step(self, by: int) -> None:
         self.cursor += by
@@ -184,14 +208,14 @@ class RowList(NotSelectable, ScrollView, can_focus=True):
         self.cursor = to if to >= 0 else len(self._rows) - 1
 
     def action_page(self, by: int) -> None:
-        self.cursor += by * max(1, self.size.height - 1)
+        self.cursor += by * max(1, self.size.height // self._lines - 1)
 
     def action_choose(self) -> None:
         if (key := self.key) is not None:
             self.post_message(self.Chosen(self, key))
 
     def on_click(self, event: events.Click) -> None:
-        place = event.y + self.scroll_offset.y
+        place = (event.y + self.scroll_offset.y) // self._lines
         if event.y >= 0 and place < len(self._rows):
             again = place == self.cursor
             self.cursor = place
@@ -206,7 +230,7 @@ class RowList(NotSelectable, ScrollView, can_focus=True):
 
     def render_line(self, y: int) -> Strip:
         width = self.scrollable_content_region.width
-        index = y + self.scroll_offset.y
+        index, line = divmod(y + self.scroll_offset.y, self._lines)
         base = self.rich_style
         if index >= len(self._rows):
             if not self._rows and y == 0 and self.empty:
@@ -215,7 +239,34 @@ class RowList(NotSelectable, ScrollView, can_focus=True):
                     [Segment(set_cell_size(" " + one_line(self.empty, width - 1), width), dim)], width
                 )
             return Strip.blank(width, base)
-        return self._draw(self._rows[index], index == self.cursor, width, base)
+        row, under_cursor = self._rows[index], index == self.cursor
+        if line:
+            return self._draw_below(row.below or SecondLine(""), under_cursor, width, base)
+        return self._draw(row, under_cursor, width, base)
+
+    def _draw_below(self, below: SecondLine, under_cursor: bool, width: int, base: Style) -> Strip:
+        muted = base + ink(self, "foreground-muted")
+        style, sign_style = muted if below.dim else base, base + ink(self, below.tone, bold=True)
+        if under_cursor:
+            above = self._cursor_style()
+            style, muted, sign_style = style + above, muted + above, sign_style + above
+        tail = ""
+        for note in below.notes:
+            longer = f"{tail} · {one_line(note, width)}" if tail else one_line(note, width)
+            if cell_len(longer) > width // 2:
+                break
+            tail = longer
+        tail = f" {tail} " if tail else " "
+        head = set_cell_size("", PREFIX_CELLS)
+        room = max(0, width - PREFIX_CELLS - 2 - cell_len(tail))
+        text = set_cell_size(one_line(below.text, room), room)
+        segments = [Segment(head, style), Segment(below.sign or " ", sign_style), Segment(" ", style)]
+        return Strip([*segments, Segment(text, style), Segment(tail, muted)]).adjust_cell_length(width, style)
+
+    def _cursor_style(self) -> Style:
+        if self.has_focus or self._lit:
+            return ink(self, "contrast", "accent", bold=True)
+        return ink(self, back="panel")
 
     def _draw(self, row: Row, under_cursor: bool, width: int, base: Style) -> Strip:
         style, tail_style = base, base + ink(self, "foreground-muted")
@@ -224,11 +275,7 @@ class RowList(NotSelectable, ScrollView, can_focus=True):
         if row.current:
             style += ink(self, "text-accent", bold=True)
         if under_cursor:
-            above = (
-                ink(self, "contrast", "accent", bold=True)
-                if self.has_focus or self._lit
-                else ink(self, back="panel")
-            )
+            above = self._cursor_style()
             style, tail_style = style + above, tail_style + above
         marked = row.key in self._marks
         pointer = POINTER if under_cursor else " "

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from tui.screens.dialogs.connect_controller import Connecting
     from tui.screens.dialogs.picker import Pick
     from tui.screens.main.comparison_actions import ComparisonActions
+    from tui.screens.main.output_actions import OutputActions
     from tui.screens.main.persona_actions import PersonaActions
     from tui.screens.main.persona_catalog import PersonaCatalog
     from tui.screens.main.persona_commands import PersonaCommands
@@ -45,6 +46,7 @@ class ChatActions:
         versions: the timeline.
         comparison: compares versions.
         checks: bisect and coverage.
+        outputs: the commands on outputs.
     """
 
     def __init__(
@@ -62,6 +64,7 @@ class ChatActions:
         versions: VersionActions,
         comparison: ComparisonActions,
         checks: PromptChecks,
+        outputs: OutputActions,
     ) -> None:
         self._host, self._chat, self._chat_bar = host, conversations, chat_bar
         self._personas, self._catalog, self._view = personas, catalog, view
@@ -69,6 +72,7 @@ class ChatActions:
         self._talk = talk
         self._versions, self._comparison = versions, comparison
         self._checks = checks
+        self._outputs = outputs
         self._shown_for = (False, False)
         """Whether commands are offered, and whether anything is written, when the keys were shown last."""
 
@@ -218,6 +222,8 @@ class ChatActions:
                 self._persona.action_undo_agent()
             case "redo":
                 self._persona.action_redo_agent()
+            case "run":
+                self._outputs.run(rest.split())
             case "settings":
                 self._program.action_program_settings()
             case "versions":

@@ -14,6 +14,7 @@ from tui.widgets.text.selection import selected_text
 if TYPE_CHECKING:
     from tui.app.host import Host
     from tui.chat.controller import ConversationController
+    from tui.outputs.controller import OutputsController
     from tui.screens.main.layout import PaneLayout
     from tui.screens.main.output_viewing import OutputViewing
     from tui.screens.main.persona_catalog import PersonaCatalog
@@ -37,6 +38,7 @@ class ProgramActions:
         view: shows the open persona.
         talk: a talk with a persona.
         viewing: the output pane, which Esc closes.
+        outputs: its test inputs may be run.
         run_action: does the action of a command.
     """
 
@@ -50,11 +52,13 @@ class ProgramActions:
         view: PersonaView,
         talk: TalkActions,
         viewing: OutputViewing,
+        outputs: OutputsController,
         run_action: Callable[[str], Awaitable[None]],
     ) -> None:
         self._host, self._chat, self._bar, self._talk = host, conversations, bar, talk
         self._panes, self._catalog, self._view, self._run_action = panes, catalog, view, run_action
         self._viewing = viewing
+        self._outputs = outputs
         self._personas, self._tests = panes.widget(PersonaList), panes.widget(TestInputs)
         self._last_quit_key = float("-inf")
 
@@ -70,6 +74,8 @@ class ProgramActions:
             return "stop", self._talk.talk.stop
         if not self._talk.is_open and self._chat.tasks.can_stop:
             return "stop", self._chat.tasks.stop
+        if self._outputs.is_running:
+            return "stop", self._outputs.stop
         for pane in (self._personas, self._tests):
             if pane.rows.has_focus and pane.rows.marked:
                 return "clear the marks", pane.rows.clear_marks
@@ -113,6 +119,8 @@ class ProgramActions:
             self._talk.talk.stop()
         elif not self._talk.is_open and self._chat.tasks.can_stop:
             self._chat.tasks.stop()
+        elif self._outputs.stop():
+            pass
         elif self._bar().input.put_aside() if self._talk.is_open else self._chat.drafts.clear_draft():
             self._host.tell("The draft is put away; Up brings it back.")
         elif time.monotonic() - self._last_quit_key < QUIT_WITHIN:

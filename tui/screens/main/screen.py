@@ -34,6 +34,7 @@ from tui.screens.main.chat_actions import ChatActions
 from tui.screens.main.chat_pane import ChatPane
 from tui.screens.main.comparison_actions import ComparisonActions
 from tui.screens.main.layout import PaneLayout
+from tui.screens.main.output_actions import OutputActions
 from tui.screens.main.output_viewing import OutputViewing
 from tui.screens.main.panel_reading import PanelReading
 from tui.screens.main.persona_actions import PersonaActions
@@ -55,6 +56,7 @@ from tui.widgets.persona_fields import SettingsPane
 from tui.widgets.persona_list import PersonaEntry, PersonaList
 from tui.widgets.plain_text import LiteralStatic
 from tui.widgets.prompt_pane import PromptPane
+from tui.widgets.run_strip import RunStrip
 from tui.widgets.test_input_list import TestInputs
 
 if TYPE_CHECKING:
@@ -152,6 +154,7 @@ class MainScreen(Screen[None]):
             self.view,
             self.talk,
             self.output_viewing,
+            self.outputs,
             self.run_action,
         )
         self.comparison_actions = ComparisonActions(self, self.view, self.outputs)
@@ -159,6 +162,7 @@ class MainScreen(Screen[None]):
         self.checks = PromptChecks(
             self, self.view, self.panes, self.chat_bar, self.outputs, self._store_typed
         )
+        self.output_actions = OutputActions(self, self.outputs, self.panes, self.conversation)
         self.chat_actions = ChatActions(
             self,
             self.conversation,
@@ -173,6 +177,7 @@ class MainScreen(Screen[None]):
             self.version_actions,
             self.comparison_actions,
             self.checks,
+            self.output_actions,
         )
         self.panel_reading = PanelReading(
             self, self.conversation, self.chat_bar, self.view, self.chat_actions.action_find
@@ -188,6 +193,7 @@ class MainScreen(Screen[None]):
             self.comparison_actions,
             self.panel_reading,
             self.checks,
+            self.output_actions,
         )
         for part in parts:
             for name in dir(part):
@@ -216,6 +222,7 @@ class MainScreen(Screen[None]):
             yield PersonaPanes(
                 self, self.panes, self.view, self.persona_actions, self.persona_commands, self.output_viewing
             )
+        yield self.output_actions.strip
         yield self.chat_bar
         yield KeyLine()
         yield LiteralStatic("", id="too-small")
@@ -360,6 +367,7 @@ class MainScreen(Screen[None]):
     def _look(self) -> None:
         self.conversation.tick()
         self.outputs.look()
+        self.output_actions.show()  # ages
         self.again(self.program.look_at_settings)
         self.again(self._look_outside if self.documents is not None else self._try_first_again)
 
@@ -557,6 +565,11 @@ class MainScreen(Screen[None]):
     def _tab_chosen(self, event: PaneTabs.Chosen) -> None:
         event.stop()
         self.panes.action_go(event.pane)
+
+    @on(RunStrip.StopPressed)
+    def _stop_runs(self, event: RunStrip.StopPressed) -> None:
+        event.stop()
+        self.outputs.stop()
 
     @on(KeyLine.NotePressed)
     def _note_pressed(self, event: KeyLine.NotePressed) -> None:

@@ -1,0 +1,95 @@
+"""What stands under a test input: its last output as one line. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from agent.outputs.output_log import Output
+    from tui.outputs.controller import InputState
+
+PASS, FAIL, ERROR, RUNS = "✓", "✗", "!", "…"
+SIGNS: Mapping[str, str] = {"pass": PASS, "fail": FAIL, "error": ERROR}
+"""By verdict; what has none has no sign."""
+SOURCES = {"recording": "recorded", "pasted": "pasted"}
+_SHOWN = 400  # characters of an output, more than a line of any terminal holds
+
+
+@dataclass(frozen=True, slots=True)
+class OutputLine:
+    """The last output of a test input.
+
+    Attributes:
+        sign: its verdict, or that it is being made.
+        text: its first line, or the last words of one that is being made; any text.
+        notes: what else is to be said, the most important first.
+        is_outdated: whether it was made from something else than there is now.
+    """
+
+    sign: str
+    text: str
+    notes: tuple[str, ...] = ()
+    is_outdated: bool = False
+
+
+def output_line(
+    state: InputState | None, streaming: Mapping[int, str | None], now: datetime
+) -> OutputLine | None:
+    """Return the line for a test input; None where it has no output.
+
+    Args:
+        state: what is known of it.
+        streaming: its outputs that are being made, see `OutputsController.streaming`.
+        now: in UTC.
+    """
+    if streaming:
+        texts = [text for text in streaming.values() if text is not None]
+        words = texts[-1][-_SHOWN:].split() if texts else []
+        more = len(streaming) - 1
+        return OutputLine(RUNS, " ".join(words[-12:]) or "waiting", (f"{more} more",) if more else ())
+    if state is None:
+        return None
+    output, report = state.last, state.report
+    if output is None:
+        return OutputLine(ERROR, report.reason) if report.cannot_run else None
+    counts = f"{report.passed} of {report.samples}" if report.samples > 1 and _verdict(state) else ""
+    notes = (
+        "outdated" if state.outdated else "",
+        SOURCES.get(output.source or "", ""),
+        counts,
+        age(now, output.started_at),
+        output.model.removeprefix("claude-"),
+    )
+    return OutputLine(
+        SIGNS.get(_verdict(state), ""),
+        first_line(output),
+        tuple(note for note in notes if note),
+        bool(state.outdated),
+    )
+
+
+def first_line(output: Output) -> str:
+    """Return how an output begins, or why there is none."""
+    text = output.error if output.error is not None else output.text[:_SHOWN]
+    return next((line for line in text.splitlines() if line.strip()), "(empty)")
+
+
+def _verdict(state: InputState) -> str:
+    """Return the verdict of a test input, empty where there is none: nothing is expected, or not all is judged."""
+    report = state.report
+    return "" if report.verdict == "none" or report.is_open else report.verdict
+
+
+def age(now: datetime, then: str) -> str:
+    """Return how long ago a time of a record was, changing seldom: `now`, `3 min`, `2 h`, `5 d`; empty for no time."""
+    try:
+        seconds = (now - datetime.fromisoformat(then)).total_seconds()
+    except (ValueError, TypeError):
+        return ""
+    for size, unit in ((86_400, "d"), (3600, "h"), (60, "min")):
+        if seconds >= size:
+            return f"{int(seconds // size)} {unit}"
+    return "now"
