@@ -17,6 +17,7 @@ from personas.store import Store
 from personas.versions.authorship import USER
 from tests.support.program import Program, make_store, program
 from tests.tui.test_app_layout import drawn
+from tests.tui.test_clicks import click
 from tui.screens.dialogs.comparison import ShowComparison
 from tui.screens.dialogs.text_prompt import AskText
 from tui.widgets.output_pane import STREAMING, OutputPane, ShownOutput
@@ -161,6 +162,37 @@ async def test_a_pasted_answer_is_an_output_and_is_judged(tmp_path: Path) -> Non
         await p.write("half")
         await p.press("escape", "v")
         await p.until(lambda: isinstance(p.app.screen, AskText) and p.app.screen._slot.text == "half")
+
+
+async def press(p: Program, words: str) -> None:
+    """Click on the key that these words name, once they are on the screen."""
+    await p.until(lambda: words in drawn(p.app.screen))
+    await click(p, words)
+
+
+async def test_all_of_it_can_be_done_by_mouse_in_a_small_terminal(tmp_path: Path) -> None:
+    store = make_kind(tmp_path)
+    async with program(store, size=(80, 24)) as p:
+        await p.until(lambda: len(p.main.outputs.outputs_of("refund")) == 2)
+        await press(p, "Test inputs")
+        await p.pilot.click("#test-rows", offset=(4, 0), times=2)
+        await p.until(lambda: p.app.query(OutputPane) and "1 of 2" in seen(p))
+        await press(p, "Left older")
+        await p.until(lambda: "2 of 2" in seen(p))
+        await press(p, "k keep")
+        await p.until(lambda: "kept" in seen(p))
+        await press(p, "e expectations")
+        await p.until(lambda: "word-count: max" in drawn(p.app.screen))
+        await p.pilot.click("#choices", offset=(5, 1))
+        await p.until(lambda: "or exactly" in drawn(p.app.screen))
+        await p.pilot.click("#field-max")
+        await p.press("end", "0")
+        await press(p, "Enter accepts")
+        await p.until(lambda: "✓ word-count max 40: 3 words" in seen(p))
+        await press(p, "Esc closes")
+        await p.until(lambda: p.app.screen is p.main)
+        await press(p, "Esc close")
+        await p.until(lambda: p.main.panes.over_prompt is None)
 
 
 class Stage(App[None]):

@@ -71,7 +71,7 @@ def shown(expectation: Expectation) -> str:
     parts = [f"{name} {known[name]}" for name in ("min", "max", "threshold") if name in known]
     if (value := expectation.value) is not None:
         parts.insert(0, ", ".join(map(str, value)) if isinstance(value, list) else str(value))
-    return f"{expectation.type}  {', '.join(parts)}"
+    return f"{expectation.type}: {', '.join(parts)}"
 
 
 class Expectations(Dialog[None]):
