@@ -242,6 +242,8 @@ COMMANDS: tuple[Command, ...] = (
     Command("comparison.stop", "Stop what runs", "s", "stop", where="comparison", priority=False),
     Command("versions.compare", "Compare with now on the test inputs", "c", "choose('compare')", where="versions",
             priority=False),
+    Command("versions.bisect", "Find what turned a verdict since (bisect)", "b", "choose('bisect')",
+            where="versions", priority=False),
     Command("versions.restore", "Restore it", "r", "choose('restore')", where="versions", priority=False),
     Command("versions.name", "Name it", "m", "choose('name')", where="versions", priority=False),
 )  # fmt: skip

@@ -28,7 +28,7 @@ class Versions(Dialog[None]):
 
     Args:
         persona_name: any text.
-        choose: told what is to be done with which version: `diff`, `compare`, `restore`, `name`.
+        choose: told what is to be done with which version: `diff`, `compare`, `bisect`, `restore`, `name`.
     """
 
     BINDINGS: ClassVar[list[BindingType]] = [*bindings("versions")]
@@ -46,6 +46,7 @@ class Versions(Dialog[None]):
             yield self.hint(
                 ("rows.open", "diff"),
                 ("versions.compare", "compare"),
+                ("versions.bisect", "bisect"),
                 ("versions.restore", "restore"),
                 ("versions.name", "name"),
                 ("dialog.close", "closes"),

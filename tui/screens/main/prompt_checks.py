@@ -87,6 +87,10 @@ class PromptChecks:
         if found is not None:
             await self._show(persona, input_id, found)
 
+    async def bisect_after(self, version: int) -> None:
+        """Find the version after this one that turned a verdict."""
+        await self.bisect(good=version)
+
     async def _choose(self, persona: Persona) -> str | None:
         from tui.screens.dialogs.picker import Pick
         from tui.widgets.virtual_list import Row

@@ -158,11 +158,13 @@ class MainScreen(Screen[None]):
             self.run_action,
         )
         self.comparison_actions = ComparisonActions(self, self.view, self.outputs)
-        self.version_actions = VersionActions(self, self.view, self.outputs, self.comparison_actions)
         self.checks = PromptChecks(
             self, self.view, self.panes, self.chat_bar, self.outputs, self._store_typed
         )
         self.output_actions = OutputActions(self, self.outputs, self.panes, self.conversation)
+        self.version_actions = VersionActions(
+            self, self.view, self.outputs, self.comparison_actions, self.checks.bisect_after
+        )
         self.chat_actions = ChatActions(
             self,
             self.conversation,

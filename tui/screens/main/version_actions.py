@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING
 
@@ -37,6 +37,7 @@ class VersionActions:
         view: shows the open persona.
         outputs: what is known of its outputs.
         comparison: compares a version with now.
+        bisect: finds the version after this one that turned a verdict.
         now: the clock.
     """
 
@@ -46,10 +47,11 @@ class VersionActions:
         view: PersonaView,
         outputs: OutputsController,
         comparison: ComparisonActions,
+        bisect: Callable[[int], Awaitable[None]],
         now: Callable[[], datetime] = local_now,
     ) -> None:
         self._host, self._view, self._outputs = host, view, outputs
-        self._comparison, self._now = comparison, now
+        self._comparison, self._bisect, self._now = comparison, bisect, now
         self._versions: Sequence[Version] = ()
 
     @property
@@ -112,6 +114,9 @@ class VersionActions:
                 await self._show_diff(persona_id, number)
             case "compare":
                 await self._comparison.compare(number)
+            case "bisect":
+                dialog.dismiss()  # what runs is seen below
+                await self._bisect(number)
             case "restore":
                 await self._restore(persona_id, number)
                 await self._read_all(dialog, persona_id)
