@@ -7,15 +7,18 @@ The answers are examples, written for the purpose; they are marked as recordings
 
 from __future__ import annotations
 
+import random
 import shutil
 import tempfile
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
 
+from agent.outputs.coverage import APART, SAMPLES
 from agent.outputs.expectations import RUBRIC, Outcome, verdict_of
 from agent.outputs.output_log import RECORDING, OutputLog, make_output
+from agent.outputs.prompt_pieces import pieces_of, without
 from agent.outputs.variant import variant_of
 from personas.changes import SetPrompt
 from personas.files.home import EXAMPLES, RECORDINGS, open_home
@@ -137,6 +140,46 @@ RECORDED = {
 }
 
 
+OPENINGS = (
+    "Then let us leave numbers alone.",
+    "Then no numbers this time.",
+    "Let us try it without any numbers.",
+)
+PICTURES = (
+    "Think of a folder on your disk: it holds files, and it holds folders. You want to count\nall files in it, however deep they lie.",
+    "Picture a folder on your disk, with files and with folders in it. You want to know how many files\nthere are, at any depth.",
+    "Take a folder on your disk: some files, some folders with files of their own. You want to count\nthem all, however deep they lie.",
+)
+QUESTIONS = (
+    "How would you do it by hand, if a friend offered to count any one folder for you?",
+    "How would you go about it, if a friend would count any one folder for you?",
+    "What would you do yourself, and what would you leave to a friend who counts any one folder for you?",
+)
+TELLING = (
+    "You count the files, and ask the same of each folder. A function that does that calls itself: that is recursion.",
+    "The function counts the files and calls itself for each folder. That is all that recursion is.",
+    "A function that counts a folder calls itself for each folder inside. This is what recursion means.",
+)
+EXPLAINING = (
+    "A function that solves a problem may call itself on a smaller one, and puts the parts together at the end.",
+    "A function calls itself on a smaller part of the same problem until the part is so small that it is solved.",
+    "The problem is cut into smaller ones of the same kind, and the same function solves each of them.",
+)
+JARGON = (
+    "Every recursive function has a base case and a recursive step, and each call gets a frame on the call stack.",
+    "You need a base case, a recursive step, and an invariant that holds on each frame of the call stack.",
+    "Mind the base case and the recursive step; the call stack keeps one frame for each call.",
+)
+COVERED = "recursion"
+"""The test input of `mentor` whose answers are recorded without each piece of the prompt, too."""
+WITHOUT = {
+    3: (OPENINGS, PICTURES, TELLING),
+    4: (OPENINGS, EXPLAINING, QUESTIONS),
+    8: (OPENINGS, JARGON, QUESTIONS),
+}
+"""By the line of a piece, what answers are made of where it is missing; the others change nothing."""
+
+
 def record(folder: Path) -> None:
     """Make the recordings of all examples in a folder, as `versions/…` and `outputs/…`."""
     shutil.rmtree(folder, ignore_errors=True)
@@ -145,8 +188,11 @@ def record(folder: Path) -> None:
         for persona_id, recorded in RECORDED.items():
             _record(store, persona_id, recorded)
             shutil.copytree(store.home.versions / persona_id, folder / "versions" / persona_id)
-            (folder / "outputs").mkdir(exist_ok=True)
-            shutil.copy(store.home.outputs / f"{persona_id}.jsonl", folder / "outputs")
+        _record_coverage(store)
+        (folder / "outputs").mkdir()
+        for persona_id in RECORDED:
+            for path in store.home.outputs.glob(f"*{persona_id}.jsonl"):
+                shutil.copy(path, folder / "outputs")
     for path in folder.rglob("*"):
         path.chmod(0o755 if path.is_dir() else 0o644)
 
@@ -175,6 +221,30 @@ def _record(store: Store, persona_id: str, recorded: Recorded) -> None:
         for rubric in (one for one in test_input.expect if one.base == RUBRIC):
             log.append_verdict(output.id, rubric, MODEL, verdict_of(rubric, *recorded.rubrics[version]))
     log.close()
+
+
+def _record_coverage(store: Store) -> None:
+    """Record further answers of `mentor` to one test input, and answers without each piece of its prompt."""
+    persona = store.get("mentor")
+    test_input = next(one for one in persona.test_inputs if one.id == COVERED)
+    whole = variant_of(store, persona, model=MODEL, version=1)
+    log, apart = OutputLog(store.home, "mentor"), OutputLog(store.home, "mentor", APART)
+    apart.clear()
+    for line, piece in ((0, None), *((piece.line, piece) for piece in pieces_of(whole.prompt))):
+        chance = random.Random(line)
+        variant = whole if piece is None else replace(whole, prompt=without(whole.prompt, piece), apart=APART)
+        for sample in range(2 if piece is None else 1, SAMPLES + 1):
+            opening, picture, question = map(
+                chance.choice, WITHOUT.get(line, (OPENINGS, PICTURES, QUESTIONS))
+            )
+            output = make_output(
+                variant, test_input, text=f"{opening} {picture}\n\n{question}", stop_reason="end_turn",
+                source=RECORDING, started_at="2026-11-27T09:00:00.000Z", sample=sample,
+                id=f"example_coverage_{line}_{sample}", run_id=f"example_coverage_{line}",
+            )  # fmt: skip
+            (log if piece is None else apart).append(output)
+    log.close()
+    apart.close()
 
 
 if __name__ == "__main__":

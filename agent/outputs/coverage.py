@@ -12,6 +12,7 @@ from itertools import combinations, pairwise
 from typing import Any, Literal
 
 from agent.outputs.cost import NOTHING, Estimate
+from agent.outputs.evaluation import Evaluation
 from agent.outputs.evaluator import Evaluator
 from agent.outputs.output_log import OutputLog, Stored
 from agent.outputs.prompt_pieces import Piece, pieces_of, without
@@ -90,6 +91,7 @@ class CoverageRun:
     Attributes:
         pieces: of the prompt.
         evaluations: of the unchanged prompt, and of it without each piece; to be run in this order.
+        missing: inputs that are left out, since no model is connected and their outputs are not all stored.
     """
 
     def __init__(
@@ -104,24 +106,31 @@ class CoverageRun:
     ) -> None:
         self._prompt, self._endpoint = variant.prompt, evaluator.endpoint
         self.pieces = pieces_of(variant.prompt)
-        options: dict[str, Any] = {"samples": samples or SAMPLES}
-        self.evaluations = [evaluator.evaluation(persona, variant, inputs, stored=stored, **options)]
         log = OutputLog(evaluator.store.home, variant.persona_id, APART)
         known = log.read()
-        for piece in self.pieces:
-            other = replace(variant, prompt=without(variant.prompt, piece), apart=APART)
-            self.evaluations.append(evaluator.evaluation(persona, other, inputs, stored=known, **options))
-        if known.outputs and not any(one.plan.reused for one in self.evaluations[1:]):
+
+        def prepare(inputs: Sequence[TestInput]) -> list[Evaluation]:
+            options: dict[str, Any] = {"samples": samples or SAMPLES}
+            others = [
+                replace(variant, prompt=without(variant.prompt, piece), apart=APART) for piece in self.pieces
+            ]
+            return [
+                evaluator.evaluation(persona, variant, inputs, stored=stored, **options),
+                *(evaluator.evaluation(persona, one, inputs, stored=known, **options) for one in others),
+            ]
+
+        self.evaluations = prepare(inputs)
+        self.missing: tuple[str, ...] = ()
+        if not evaluator.is_connected:
+            missing = {trial.test_input.id for one in self.evaluations for trial in one.plan.trials}
+            self.missing = tuple(one.id for one in inputs if one.id in missing)
+            self.evaluations = prepare([one for one in inputs if one.id not in missing])
+        elif known.outputs and not any(one.plan.reused for one in self.evaluations[1:]):
             log.clear()  # the prompt is another by now: none of them is of use any more
 
     def estimate(self) -> Estimate:
         """Return what it will take."""
         return sum((one.estimate(self._endpoint) for one in self.evaluations), NOTHING)
-
-    @property
-    def is_complete(self) -> bool:
-        """Whether nothing need be run."""
-        return not any(one.plan.trials for one in self.evaluations)
 
     def found(self, reports: Sequence[PersonaReport]) -> Coverage:
         """Return what the reports on the evaluations show. Takes a moment."""

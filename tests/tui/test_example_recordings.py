@@ -66,6 +66,20 @@ def test_the_commands_show_something_without_a_key(place: Workplace) -> None:
     assert found["sentence"].startswith("broke 1, fixed 2: too few to tell")
 
 
+def test_the_coverage_of_an_example_can_be_seen_without_a_key(place: Workplace) -> None:
+    done = place.run_here("coverage", "mentor", "--input", "recursion", "--json")
+    found = json.loads(done.stdout)
+    assert done.returncode == 0 and found["calls"] == 0 and found["noise"]["recursion"]["passed"] == 8
+    assert {one["line"]: one["finding"] for one in found["pieces"]} == {
+        1: "nothing notices", 3: "tests fail", 4: "answers change", 5: "nothing notices", 6: "nothing notices",
+        8: "answers change",
+    }  # fmt: skip
+    done = place.run_here("coverage", "mentor")
+    assert done.returncode == 4 and b"career, just-tell-me cannot be tried: no model" in done.stderr
+    assert done.stdout.count(b"recursion") == 4, "what is stored is shown"
+    assert place.run_here("coverage", "mentor", "--input", "career").returncode == 4
+
+
 def test_what_is_there_already_is_not_replaced(tmp_path: Path) -> None:
     root = tmp_path / "home"
     (root / "outputs").mkdir(parents=True)

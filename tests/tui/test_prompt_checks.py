@@ -9,13 +9,16 @@ from typing import Any
 import pytest
 
 from personas.changes import SetPrompt
+from personas.files.home import open_home
 from personas.versions.authorship import Author
 from tests.agent.outputs.bench import SONNET
+from tests.support.faulty_store import FaultyStore
 from tests.support.messages_answers import Refusal, Reply, say
 from tests.support.messages_server import MessagesServer
 from tests.support.program import STAYS, Program, make_store, program
 from tui.screens.dialogs.bisected import ShowBisected
 from tui.screens.dialogs.picker import Pick
+from tui.screens.dialogs.versions import Versions
 from tui.settings.schema import Settings
 from tui.widgets.margin_signs import MarginSigns
 
@@ -97,6 +100,16 @@ async def test_the_version_that_turned_a_verdict_is_found_and_reverted(
         await p.told("Bisect of refund: version 2 turned the verdict of refund. /bisect refund shows it.")
         assert p.app.screen is p.main and p.main.chat_bar.draft == "half a mess"
         p.main.chat_bar.set_draft("")
+        # from a version of the timeline on
+        await p.say("/versions")
+        await p.dialog(Versions)
+        await p.until(lambda: "the first text" in seen(p))
+        await p.press("end", "up", "b")  # version 1
+        await p.dialog(Pick)
+        await p.press("enter")
+        await p.dialog(ShowBisected)
+        assert "version 1 passes" in seen(p) and "version 0 passes" not in seen(p)
+        await p.press("escape")
         await p.say("/bisect nothing")
         await p.told("has no test input 'nothing'")
 
@@ -152,3 +165,12 @@ async def test_what_keeps_bisect_and_coverage_from_running_is_said(
             await p.say(command)
             await p.told("No model is connected")
             p.app.clear_notifications()
+
+
+async def test_without_a_model_the_recorded_coverage_of_an_example_is_shown(tmp_path: Path) -> None:
+    store = FaultyStore(open_home(tmp_path / "home", env={"PERSONA_CONFIG": str(tmp_path / "config.toml")}))
+    offline = Settings(panel_seconds=STAYS, model="offline")
+    async with program(store, persona_id="mentor", settings=offline) as p:
+        await p.say("/coverage")
+        await p.told("1 tests fail, 2 answers change, 3 nothing notices. career, just-tell-me: left out.")
+        assert p.main.prompt_pane.query_one(MarginSigns).display

@@ -78,8 +78,9 @@ def coverage(
         return
 
     async def work() -> int:
-        if not runs.is_connected and not covering.is_complete:
-            raise NotRun(f"{expected.requests} outputs are missing, and {NO_MODEL}")
+        missing = f"{', '.join(covering.missing)} cannot be tried: {NO_MODEL}" if covering.missing else ""
+        if missing and not covering.evaluations[0].inputs:
+            raise NotRun(missing)
         runs.confirm(expected, agreed=agreed, as_json=as_json)
         pace, reports = runs.evaluator.pace(), []
         for one in covering.evaluations:
@@ -93,7 +94,9 @@ def coverage(
             _say(found)
         if found.error:
             print_error(f"something could not be run: {found.error}")
-        return COULD_NOT_RUN if found.error else 0
+        if missing:
+            print_error(missing)
+        return COULD_NOT_RUN if found.error or missing else 0
 
     raise click.exceptions.Exit(until_judged(runs, work()))
 

@@ -144,7 +144,7 @@ class PromptChecks:
         if not covering.pieces:
             self._host.tell("The prompt has no pieces that could be taken out.")
             return
-        if not evaluator.is_connected and not covering.is_complete:
+        if covering.missing and not covering.evaluations[0].inputs:
             raise InvalidValue(NO_MODEL)
         reports = await self._outputs.evaluate(covering.evaluations)
         if reports is None:
@@ -153,8 +153,9 @@ class PromptChecks:
         if self._outputs.persona is not None and self._outputs.persona.id == persona.id:
             ascii_only = self._host.program.capabilities.ascii_only
             self._prompt.show_coverage(found, ASCII_SIGNS if ascii_only else SIGNS)
+        left_out = f" {', '.join(covering.missing)}: left out. {NO_MODEL}" if covering.missing else ""
         trouble = f" Something could not be run: {found.error}" if found.error else ""
-        self._host.tell(summary(found.pieces) + trouble, error=bool(trouble))
+        self._host.tell(summary(found.pieces) + left_out + trouble, error=bool(trouble))
 
     def _prepare(self, evaluator: Evaluator, persona: Persona) -> CoverageRun:
         from agent.outputs.coverage import CoverageRun
