@@ -91,8 +91,8 @@ async def test_inputs_are_run_by_the_keyboard(
         await p.until(lambda: not p.main.outputs.is_running)
         assert sorted(brain.asked[1:]) == ["question 1", "question 2"]
         await p.press("f3", "ctrl+t")  # all, from elsewhere
-        await p.until(lambda: len(brain.asked) == 6 and not p.main.outputs.is_running)
         await p.told("Run: 3/3 · 1 failed · ")
+        await p.until(lambda: len(brain.asked) == 6 and not p.main.outputs.is_running)
         await p.say("/run n2")
         await p.until(lambda: brain.asked[6:] == ["question 2"] and not p.main.outputs.is_running)
         p.prompt.focus()

@@ -258,44 +258,42 @@ class OutputsController:
             stored.take(records)
             return log, stored, stamp, len(records)
 
-        log = None
+        is_all = True
         try:
             log, stored, stamp, number = await asyncio.to_thread(begin)
+            is_all = number < FIRST_READ
             if self.persona is not None and self.persona.id == persona.id:
                 self._log, self._stored, self._stamp = log, stored, stamp
                 self._judge()
-                if number == FIRST_READ:
-                    whole = await asyncio.to_thread(log.read)
-                    if self._log is log:
-                        self._stored, self._stamp = (
-                            whole,
-                            None,
-                        )  # what came meanwhile is read by the next look
-                        self._judge()
-        finally:
-            if self._log is log and self.persona is not None and self.persona.id == persona.id:
-                self._is_complete.set()
-                self._change()
-        if self._log is log and self._stored is not None and self._stored.batches:
+        finally:  # the next look reads the rest: the newest are on the screen by then
+            if is_all and self.persona is not None and self.persona.id == persona.id:
+                await self._complete(persona.id)
+
+    async def _complete(self, persona_id: str) -> None:
+        """All of the log is read."""
+        self._is_complete.set()
+        self._change()
+        if self._stored is not None and self._stored.batches:
             evaluator = await asyncio.to_thread(lambda: self.evaluator)
-            await evaluator.pick_up(persona.id)  # what they have brought is read by the next look
+            await evaluator.pick_up(persona_id)  # what they have brought is read by the next look
 
     async def _look(self) -> None:
-        log, stored = self._log, self._stored
-        if log is None or stored is None or not self.is_complete:
+        log, stored, persona = self._log, self._stored, self.persona
+        if log is None or stored is None or persona is None:
             return
-        stamp = await asyncio.to_thread(lambda: log.stamp)
-        if stamp == self._stamp:
+        stamp, is_first = await asyncio.to_thread(lambda: log.stamp), not self.is_complete
+        if stamp == self._stamp and not is_first:
             return
-        records = await asyncio.to_thread(log.newest, FIRST_READ)
+        records = [] if is_first else await asyncio.to_thread(log.newest, FIRST_READ)
         oldest = next((one.get("id") for one in records if one.get("type") == "output"), None)
-        if len(records) == FIRST_READ and not stored.has(str(oldest)):
-            stored = await asyncio.to_thread(log.read)
-            records = []
+        if is_first or (len(records) == FIRST_READ and not stored.has(str(oldest))):
+            stored, records = await asyncio.to_thread(log.read), []
         if self._log is log:
             self._stamp, self._stored = stamp, stored
             stored.take(records)
             self._judge()
+            if is_first:
+                await self._complete(persona.id)
 
     # -- judging ----------------------------------------------------------------------------------------
 
@@ -379,6 +377,7 @@ class OutputsController:
             self._host.tell("Open a persona first.")
             return
         await self._flush()
+        self.look()
         await self._is_complete.wait()
         evaluation = await asyncio.to_thread(self._prepare, persona.id, input_ids, samples, only_missing)
         for fault in evaluation.plan.faults.items():
