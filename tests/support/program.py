@@ -19,11 +19,12 @@ from agent.core.model import BlockEvent, Model, Request
 from agent.models.scripted import ScriptedModel
 from personas.files.home import Home, open_home
 from tests.support.faulty_store import FaultyStore
-from tests.support.rest import is_at_rest
+from tests.support.rest import beginning, is_at_rest, paint_what_is_put_off
 from tests.support.waiting import begin_at_once
 from tui.app.app import PersonaApp
 from tui.screens.main.screen import MainScreen
 from tui.settings.schema import Settings
+from tui.terminal.textual_compat import diff_rendering
 from tui.widgets.text.document_editor import TextEditor
 
 ONE = 'name = "One"\nsystem_prompt = """\nfirst line\nsecond line\nthird line\n"""\n'
@@ -149,6 +150,10 @@ STAYS = 600.0
 """Seconds for which the panel stays in a test that says nothing of it: a loaded machine may be slow to look."""
 
 
+PAINTS_PER_SECOND = 4
+"""How often a program that does not come to rest is laid out; one that rests is laid out and painted at once."""
+
+
 _parsed: dict[tuple[tuple[str, str], ...], Any] = {}
 
 
@@ -177,11 +182,11 @@ share_what_is_parsed()
 
 @contextmanager
 def painted_at_rest() -> Iterator[None]:
-    """Paint what changed once, when the program has come to rest, not for each frame before: a third of the time.
+    """Lay out and paint what changed once, when the program has come to rest, not for each frame before it.
 
     All frames are painted where a test is about frames (`frames` of `program`).
     """
-    paint = Compositor.render_update
+    paint, pace = Compositor.render_update, diff_rendering.PAINTS_PER_SECOND
 
     def put_off(compositor: Compositor, full: bool = False, **options: Any) -> Any:
         if full or is_at_rest():
@@ -189,10 +194,12 @@ def painted_at_rest() -> Iterator[None]:
         return None  # what is dirty stays so
 
     Compositor.render_update = put_off  # type: ignore[method-assign,assignment]
+    diff_rendering.PAINTS_PER_SECOND = PAINTS_PER_SECOND
     try:
         yield
     finally:
         Compositor.render_update = paint  # type: ignore[method-assign]
+        diff_rendering.PAINTS_PER_SECOND = pace
 
 
 @asynccontextmanager
@@ -224,7 +231,9 @@ async def program(
         env={},
         **options,
     )
-    if not ready:
+    if ready:
+        beginning.add(app)
+    else:
         begin_at_once(app)
     with nullcontext() if frames else painted_at_rest():
         async with app.run_test(size=size, notifications=True, tooltips=True) as pilot:
@@ -233,6 +242,8 @@ async def program(
                 await running.until(lambda: running.main.documents is not None)
             if ready and store.ids():
                 await running.until(lambda: running.main.conversation.talk is not None)
+            beginning.discard(app)
+            paint_what_is_put_off(app)
             yield running
 
 

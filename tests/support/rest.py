@@ -13,7 +13,7 @@ import threading
 from asyncio.base_events import BaseEventLoop
 from collections.abc import Callable
 from typing import Any
-from weakref import WeakKeyDictionary, WeakSet
+from weakref import WeakSet
 
 from textual.app import App
 from textual.timer import Timer
@@ -55,7 +55,12 @@ class InThread:
 
 _held: WeakSet[InThread | threading.Thread] = WeakSet()
 """What was waited for in vain."""
-_in_threads: WeakKeyDictionary[asyncio.AbstractEventLoop, set[InThread]] = WeakKeyDictionary()
+
+
+def _calls(loop: asyncio.AbstractEventLoop) -> set[InThread]:
+    """What `loop` gave to threads. The loop has it itself: nothing else keeps the loop, and the program in it, alive."""
+    calls: set[InThread] = vars(loop).setdefault("given_to_threads", set())
+    return calls
 
 
 def know_what_is_in_threads() -> None:
@@ -67,7 +72,7 @@ def know_what_is_in_threads() -> None:
     ) -> asyncio.Future[Any]:
         call = InThread(function)
         call.answer = give(loop, executor, call, *arguments)
-        _in_threads.setdefault(loop, set()).add(call)
+        _calls(loop).add(call)
         return call.answer
 
     BaseEventLoop.run_in_executor = run_in_executor  # type: ignore[method-assign,assignment]
@@ -78,7 +83,7 @@ know_what_is_in_threads()
 
 def in_threads(loop: asyncio.AbstractEventLoop) -> set[InThread]:
     """What `loop` gave to threads and is not done."""
-    calls = _in_threads.setdefault(loop, set())
+    calls = _calls(loop)
     calls.difference_update([call for call in calls if call.done])
     return calls
 
@@ -101,6 +106,8 @@ def paint(app: App[Any]) -> bool:
 
 
 _resting = False
+beginning: WeakSet[App[Any]] = WeakSet()
+"""Programs that are not painted yet, because the test waits until they are ready."""
 
 
 def is_at_rest() -> bool:
@@ -111,7 +118,7 @@ def is_at_rest() -> bool:
 def paint_what_is_put_off(app: App[Any]) -> bool:
     """Paint what changed since the program rested last (see `program.painted_at_rest`); returns whether there was any."""
     global _resting
-    if not app.is_running or not app.screen_stack:
+    if not app.is_running or not app.screen_stack or app in beginning:
         return False
     screen = app.screen
     if not screen._compositor._dirty_regions or not screen.is_running:
@@ -143,14 +150,16 @@ async def until_rest(app: App[Any] | None) -> None:
         if loop._ready:
             await asyncio.sleep(0)
             continue
-        if app is not None and paint(app):
-            continue
         threads = {*in_threads(loop), *own_threads()}
         if passed >= PATIENCE:
             _held.update(threads)
         patient = PATIENCE if threads.difference(_held) else HELD if threads else 0
-        if passed >= patient and not is_due(loop, app, begun + SOON):
-            if app is not None and paint_what_is_put_off(app):
+        if passed >= patient:
+            # Only now: what a thread brings is laid out and painted together with what was there before.
+            if app is not None and paint(app):
                 continue
-            return
+            if not is_due(loop, app, begun + SOON):
+                if app is not None and paint_what_is_put_off(app):
+                    continue
+                return
         await asyncio.sleep(LOOK_EVERY)
