@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import gc
+import importlib
 import os
 import signal
+import sys
 import tempfile
 from collections.abc import Generator, Iterator
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -29,6 +32,26 @@ StallLimits.__init__.__defaults__ = (*StallLimits.__init__.__defaults__[:-1], 60
 for _number, _handler in ((signal.SIGINT, signal.default_int_handler), (signal.SIGHUP, signal.SIG_DFL)):
     if signal.getsignal(_number) is signal.SIG_IGN:
         signal.signal(_number, _handler)
+
+# Rewriting the asserts of all tests takes ten seconds: once, not in each run and each process.
+sys.dont_write_bytecode = False
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection(session: pytest.Session) -> None:
+    """Let each of several processes begin with other modules: what one has rewritten and compiled, the others read."""
+    worker = getattr(session.config, "workerinput", None)
+    if worker is None:
+        return
+    root = session.config.rootpath
+    modules = sorted(
+        path for argument in session.config.args for path in (root / argument).rglob("test_*.py")
+    )
+    begin = int(worker["workerid"].removeprefix("gw")) * len(modules) // worker["workercount"]
+    for path in modules[begin:] + modules[:begin]:
+        with suppress(Exception, pytest.skip.Exception):  # the collection will tell
+            importlib.import_module(".".join(path.relative_to(root).with_suffix("").parts))
+
 
 _OURS = ("ANTHROPIC_BASE_URL", "PERSONA_MODEL", "PERSONA_HOME", "NO_COLOR", "TEXTUAL_THEME")
 _KEYS = ("ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN")

@@ -13,7 +13,6 @@ from agent.models.anthropic.client import AnthropicModel
 from agent.models.probe import try_out
 from tests.agent.models.test_anthropic import ask, collect
 from tests.support.messages_server import KEY, MessagesServer, Recorded, say
-from tests.support.sdk_model import SdkModel
 
 HEADERS = ("authorization", "x-api-key", "anthropic-version", "anthropic-beta", "accept", "content-type")
 """The headers by which a server decides; the others say who asks."""
@@ -50,6 +49,8 @@ def streaming(**options: Any) -> Act:
 
 async def both(act: Act, **options: Any) -> list[list[Recorded]]:
     """Return what each of the two sent."""
+    from tests.support.sdk_model import SdkModel  # loads the SDK, which takes seconds: not in each process
+
     sent = []
     for kind in (AnthropicModel, SdkModel):
         async with MessagesServer(lambda _body: say("ok"), key=None, strict=False) as server:
