@@ -243,8 +243,8 @@ async def program(
             if ready and store.ids():
                 await running.until(lambda: running.main.conversation.talk is not None)
             beginning.discard(app)
-            paint_what_is_put_off(app)
             yield running
+            paint_what_is_put_off(app)
 
 
 def ids(items: Iterable[Any]) -> list[str]:
