@@ -42,7 +42,7 @@ def at_work(terminal: Terminal) -> None:
     terminal.until("hide output")
     terminal.send("\x10")  # Ctrl+P
     terminal.until("Switch persona")
-    terminal.read(0.3)
+    settle(terminal)
 
 
 @pytest.mark.parametrize(("env", "settings"), [({"NO_COLOR": "1"}, ""), ({}, 'colours = "none"\n')])

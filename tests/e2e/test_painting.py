@@ -45,13 +45,13 @@ def folder(tmp_path: Path) -> Path:
 
 
 def settle(terminal: Terminal, seconds: float = 0.35) -> str:
-    """Wait until nothing more comes for a while; return the screen."""
+    """Wait until nothing more comes for a while in which the program sleeps; return the screen."""
     quiet = time.monotonic()
-    end = quiet + 10
+    end = quiet + 60
     while time.monotonic() - quiet < seconds and time.monotonic() < end:
         before = len(terminal.received)
         terminal.read()
-        if len(terminal.received) != before:
+        if len(terminal.received) != before or terminal.is_at_work:
             quiet = time.monotonic()
     return terminal.text
 

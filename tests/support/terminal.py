@@ -13,6 +13,7 @@ import sys
 import termios
 import time
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -133,6 +134,15 @@ class Terminal:
         return termios.tcgetattr(self._slave) == self.modes and all(
             tail.rfind(off) >= tail.rfind(on) for on, off in pairs
         )
+
+    @property
+    def is_at_work(self) -> bool:
+        """Whether a thread of the program runs, waits for the disk, or would run if a busy machine let it."""
+        for stat in Path(f"/proc/{self.process.pid}/task").glob("*/stat"):
+            with suppress(OSError):
+                if stat.read_text("utf-8", "replace").rpartition(")")[2].split()[0] in "RD":
+                    return True
+        return False
 
     @property
     def is_full(self) -> bool:
