@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import asyncio
 import threading
+import time
 from asyncio.base_events import BaseEventLoop
 from collections.abc import Callable
 from typing import Any
@@ -19,7 +20,7 @@ from textual.app import App
 from textual.timer import Timer
 
 SOON = 0.04
-"""Seconds: a timer that is due within them of the beginning of a wait is waited for, as frames and looks are."""
+"""Seconds: a timer that is due within them of the beginning of a wait is waited for, as a debounce is."""
 PATIENCE = 0.3
 """Seconds that a thread is waited for, at first."""
 HELD = 0.02
@@ -145,8 +146,9 @@ def is_due(loop: Any, app: App[Any] | None, end: float) -> bool:
 async def until_rest(app: App[Any] | None) -> None:
     """Let the program work until nothing is left to do of which it is known that it is done soon."""
     loop: Any = asyncio.get_running_loop()
-    begun = loop.time()
-    while (passed := loop.time() - begun) < LONGEST:
+    begun, slept = time.thread_time(), 0.0
+    # Time counts as far as this process got it: a busy machine makes nothing look as if it hung.
+    while (passed := time.thread_time() - begun + slept) < LONGEST:
         if loop._ready:
             await asyncio.sleep(0)
             continue
@@ -158,8 +160,9 @@ async def until_rest(app: App[Any] | None) -> None:
             # Only now: what a thread brings is laid out and painted together with what was there before.
             if app is not None and paint(app):
                 continue
-            if not is_due(loop, app, begun + SOON):
+            if not is_due(loop, app, loop.time() + SOON - passed):
                 if app is not None and paint_what_is_put_off(app):
                     continue
                 return
         await asyncio.sleep(LOOK_EVERY)
+        slept += LOOK_EVERY

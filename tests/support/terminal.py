@@ -112,7 +112,7 @@ class Terminal:
             assert time.monotonic() < end, f"never came: {condition!r}\n{self.text}"
             self.read()
 
-    def ended(self, seconds: float = 30.0) -> int:
+    def ended(self, seconds: float = 60.0) -> int:
         """Wait for the end of the program and return its exit code."""
         end = time.monotonic() + seconds
         while self.process.poll() is None:
