@@ -143,8 +143,12 @@ def is_due(loop: Any, app: App[Any] | None, end: float) -> bool:
     return any(not handle._args or all(handle._args[0] is not sleep for sleep in slept) for handle in due)
 
 
-async def until_rest(app: App[Any] | None) -> None:
-    """Let the program work until nothing is left to do of which it is known that it is done soon."""
+async def until_rest(app: App[Any] | None, *, painted: bool = True) -> None:
+    """Let the program work until nothing is left to do of which it is known that it is done soon.
+
+    Args:
+        painted: what is seen is to be painted too; not between two keys of one press.
+    """
     loop: Any = asyncio.get_running_loop()
     begun, slept = time.thread_time(), 0.0
     # Time counts as far as this process got it: a busy machine makes nothing look as if it hung.
@@ -161,7 +165,7 @@ async def until_rest(app: App[Any] | None) -> None:
             if app is not None and paint(app):
                 continue
             if not is_due(loop, app, loop.time() + SOON - passed):
-                if app is not None and paint_what_is_put_off(app):
+                if app is not None and painted and paint_what_is_put_off(app):
                     continue
                 return
         await asyncio.sleep(LOOK_EVERY)

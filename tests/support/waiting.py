@@ -77,9 +77,9 @@ async def wait_for_screen(pilot: Pilot[object], timeout: float = 30.0) -> bool:
 
 
 async def wait_for_idle(min_sleep: float = 0, max_sleep: float = 1) -> None:
-    """Wait until the program that is driven is at rest, in place of Textual's look at the processor."""
+    """Wait between keys until the program that is driven is at rest, in place of Textual's look at the processor."""
     await asyncio.sleep(0)  # a key that was just sent is on its way
-    await until_rest(active_app.get(None))
+    await until_rest(active_app.get(None), painted=False)
 
 
 Pilot._wait_for_screen = wait_for_screen  # type: ignore[method-assign,assignment]

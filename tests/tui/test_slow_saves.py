@@ -318,17 +318,14 @@ async def test_a_fault_while_the_disk_hangs_ends_the_program_with_what_is_typed_
         assert elsewhere == {} and kept(store)["prompt"].startswith("xfirst line")
 
 
-@pytest.mark.parametrize("then", ["x", "c", "J", "K"])
-async def test_a_key_for_a_test_input_that_a_slow_disk_is_still_deleting_does_nothing(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, then: str
-) -> None:
+async def test_keys_for_a_test_input_that_a_slow_disk_is_still_deleting_do_nothing(tmp_path: Path) -> None:
     async with program(make_store(tmp_path, {"one": TWO_INPUTS})) as p:
         p.main.tests.rows.focus()
         await p.until(lambda: p.main.tests.rows.has_focus)
         disk, before = p.store.hold("change"), contents(p)
         await p.press("x")
         await p.until(disk.waits.is_set, 20)
-        await p.press(then)
+        await p.press("c", "J", "K", "x")
         disk.goes_on.set()
         await p.told("Test input a is deleted.")
         await p.until(lambda: p.main.persona_commands and not p.main.persona_commands._rows.locked())
@@ -350,10 +347,7 @@ async def test_a_test_input_is_moved_as_often_as_that_was_asked_for_while_the_di
         await p.until(lambda: list(contents(p)) == ["b", "c", "a"])
 
 
-@pytest.mark.parametrize("then", ["x", "c", "r"])
-async def test_a_key_for_a_persona_that_a_slow_disk_is_still_deleting_does_nothing(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, then: str
-) -> None:
+async def test_keys_for_a_persona_that_a_slow_disk_is_still_deleting_do_nothing(tmp_path: Path) -> None:
     async with program(make_store(tmp_path)) as p:
         p.main.action_go("personas")
         disk = p.store.hold("delete")
@@ -361,10 +355,11 @@ async def test_a_key_for_a_persona_that_a_slow_disk_is_still_deleting_does_nothi
         await p.dialog(Confirm)
         await p.press("y")
         await p.until(disk.waits.is_set, 20)
-        p.main.personas.rows.select("one")
-        await p.press(then)
-        await p.pilot.pause()
-        await p.pilot.pause()
+        for key in "cxr":
+            p.main.personas.rows.select("one")
+            await p.press(key)
+            await p.pilot.pause()
+            assert p.app.screen is p.main, key
         disk.goes_on.set()
         await p.told("One is deleted.")
         assert p.app.screen is p.main and p.store.ids() == ["two"] and len(p.messages) == 1
