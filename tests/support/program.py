@@ -15,11 +15,12 @@ from textual.css.stylesheet import Stylesheet
 from textual.pilot import Pilot
 from textual.widgets import Input
 
+import tui.app.app
 from agent.core.model import BlockEvent, Model, Request
 from agent.models.scripted import ScriptedModel
 from personas.files.home import Home, open_home
 from tests.support.faulty_store import FaultyStore
-from tests.support.rest import beginning, is_at_rest, paint_what_is_put_off
+from tests.support.rest import beginning, is_at_rest, paint_what_is_put_off, until_rest
 from tests.support.waiting import begin_at_once
 from tui.app.app import PersonaApp
 from tui.screens.main.screen import MainScreen
@@ -147,7 +148,8 @@ LOOK_EVERY = 0.005
 """Seconds after which a condition is looked at again, where the program is at rest and it does not hold."""
 
 STAYS = 600.0
-"""Seconds for which the panel stays in a test that says nothing of it: a loaded machine may be slow to look."""
+"""Seconds for which panel and messages stay in a test that says nothing of it: a loaded machine may be slow to look."""
+tui.app.app.TOLD_SECONDS = tui.app.app.ERROR_SECONDS = STAYS
 
 
 PAINTS_PER_SECOND = 4
@@ -245,6 +247,8 @@ async def program(
             beginning.discard(app)
             yield running
             paint_what_is_put_off(app)
+    # As a process waits for its threads: what they write is there for the next program.
+    await until_rest(None)
 
 
 def ids(items: Iterable[Any]) -> list[str]:

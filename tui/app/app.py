@@ -45,6 +45,10 @@ if TYPE_CHECKING:
 log = logging.getLogger(__name__)
 
 
+TOLD_SECONDS, ERROR_SECONDS = 4.0, 8.0
+"""How long a message is shown, and one that says what went wrong."""
+
+
 class PersonaApp(TerminalApp, inherit_bindings=False):
     """The program.
 
@@ -310,7 +314,7 @@ class PersonaApp(TerminalApp, inherit_bindings=False):
         self.notify(
             message,
             severity="error" if error else "information",
-            timeout=8 if error else 4,
+            timeout=ERROR_SECONDS if error else TOLD_SECONDS,
             markup=False,
         )
 
