@@ -5,12 +5,12 @@ A file is read as far as it makes sense; what is wrong with it is in `Persona.er
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from personas.conflict_marks import conflict_in
 from personas.errors import BrokenFile, PersonaError
+from personas.fields import Fault, Fields, FileError, Path, as_file_error, first_fault
 from personas.files.slug import command
 from personas.files.text_file import decode, sha256
 from personas.toml.parse import parse
@@ -18,20 +18,8 @@ from personas.toml.parse import parse
 if TYPE_CHECKING:
     from personas.test_inputs import Expectation, Message
 
-_Path = tuple[str | int, ...]
-_NUMBER_LIMIT = 2**63  # what TOML promises to hold; printing a longer one can fail
 _SHOWN_LENGTH = 60
-_LOCATED = 20  # faults whose place is looked up to find the first one
 _TRIED_BY = frozenset({"messages", "expect", "samples", "min_pass"})  # keys of a test input
-
-_KINDS = {
-    str: "text",
-    bool: "true or false",
-    int: "a whole number",
-    float: "a number",
-    list: "a list",
-    dict: "a table",
-}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -83,18 +71,6 @@ class ArcLink:
 
     name: str
     stage: str | None = None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class FileError:
-    """Why a file cannot be read in full, with a 1-based position where one is known.
-
-    The message is a clause to be built into a sentence: without a full stop at its end.
-    """
-
-    message: str
-    line: int | None = None
-    column: int | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -157,7 +133,7 @@ def read_persona(persona_id: str, content: bytes, session_id: str | None = None)
         fields = parse(text)
     except BrokenFile as error:
         return broken_persona(persona_id, conflict or error, revision=revision, session_id=session_id)
-    reader = _Fields(fields)
+    reader = _PersonaFields(fields)
     persona = Persona(
         id=persona_id,
         name=reader.text("name") or persona_id,
@@ -168,7 +144,7 @@ def read_persona(persona_id: str, content: bytes, session_id: str | None = None)
         model=reader.model(),
         judge=reader.judge(),
         test_inputs=tuple(
-            replace(one, error=_first_fault(text, reader.input_faults[one.id]))
+            replace(one, error=first_fault(text, reader.input_faults[one.id]))
             if one.id in reader.input_faults
             else one
             for one in reader.test_inputs()
@@ -179,11 +155,11 @@ def read_persona(persona_id: str, content: bytes, session_id: str | None = None)
         guardrails=reader.texts("guardrails"),
         arc=reader.arc(),
         revision=revision,
-        note=None if conflict is None else _fault(conflict),
+        note=None if conflict is None else as_file_error(conflict),
         agent_chat_session_id=session_id,
     )
     if reader.faults:
-        return replace(persona, error=_first_fault(text, reader.faults))
+        return replace(persona, error=first_fault(text, reader.faults))
     return persona
 
 
@@ -195,7 +171,7 @@ def broken_persona(
         id=persona_id,
         name=persona_id,
         revision=revision,
-        error=_fault(error),
+        error=as_file_error(error),
         agent_chat_session_id=session_id,
     )
 
@@ -212,149 +188,87 @@ def broken_file(persona_id: str, error: FileError, *, is_readable: bool) -> Brok
     return BrokenFile(f"The persona {persona_id} is broken: {error.message}{mend}", error.line, error.column)
 
 
-def _fault(error: PersonaError) -> FileError:
-    if isinstance(error, BrokenFile):
-        return FileError(message=error.message, line=error.line, column=error.column)
-    return FileError(message=str(error).removesuffix("."))
-
-
-def _first_fault(text: str, faults: list[tuple[_Path, str]]) -> FileError:
-    """Return the fault that stands first in the file, and how many more there are."""
-    from personas.toml.scanner import locate
-
-    places = []
-    for path, message in faults[:_LOCATED]:
-        try:
-            span = locate(text, path)
-        except PersonaError:
-            span = None
-        places.append((span.line if span else 1 << 60, span.column if span else 0, message))
-    line, column, message = min(places)
-    if len(faults) > 1:
-        message += f" (and {len(faults) - 1} more)"
-    if line == 1 << 60:
-        return FileError(message=message)
-    return FileError(message=message, line=line, column=column)
-
-
-class _Fields:
-    """Takes typed fields out of parsed TOML, noting what has the wrong type."""
+class _PersonaFields(Fields):
+    """Takes the fields of a persona out of parsed TOML."""
 
     def __init__(self, fields: dict[str, Any]) -> None:
-        self._fields = fields
-        self.faults: list[tuple[_Path, str]] = []
-        self.input_faults: dict[str, list[tuple[_Path, str]]] = {}  # by id, of inputs that cannot be run
-
-    def text(self, key: str) -> str:
-        value = self._typed(self._fields, key, str, ())
-        return value if value is not None else ""
-
-    def texts(self, key: str) -> tuple[str, ...]:
-        values = self._typed(self._fields, key, list, ()) or []
-        for i, value in enumerate(values):
-            if type(value) is not str:
-                self._note((key, i), f"{key} must hold texts, not {_kind(value)}")
-        return tuple(value for value in values if type(value) is str)
+        super().__init__(fields)
+        self.input_faults: dict[str, list[Fault]] = {}  # by id, of inputs that cannot be run
 
     def model(self) -> ModelSettings:
-        table = self._typed(self._fields, "model", dict, ()) or {}
-        limit = self._typed(table, "max_tokens", int, ("model",))
+        table = self.typed(self.fields, "model", dict, ()) or {}
+        limit = self.typed(table, "max_tokens", int, ("model",))
         if limit is not None and limit <= 0:
-            self._note(("model", "max_tokens"), "max_tokens must be greater than 0")
+            self.note(("model", "max_tokens"), "max_tokens must be greater than 0")
             limit = None
         return ModelSettings(
-            name=self._typed(table, "name", str, ("model",)),
-            effort=self._typed(table, "effort", str, ("model",)),
+            name=self.typed(table, "name", str, ("model",)),
+            effort=self.typed(table, "effort", str, ("model",)),
             max_tokens=limit,
         )
 
     def test_inputs(self) -> tuple[TestInput, ...]:
         found: dict[str, TestInput] = {}
-        for path, table in self._tables("test_inputs"):
+        for path, table in self.tables("test_inputs"):
             number = int(path[1]) + 1
-            input_id = self._typed(table, "id", str, path)
+            input_id = self.typed(table, "id", str, path)
             if not input_id:
                 if input_id == "" or "id" not in table:
-                    self._note(path, f"test input {number} has no id")
+                    self.note(path, f"test input {number} has no id")
                 continue
             if input_id in found:
-                self._note((*path, "id"), f"two test inputs have the id {_shown(input_id)}")
+                self.note((*path, "id"), f"two test inputs have the id {_shown(input_id)}")
                 continue
             if "content" not in table and "messages" not in table:
-                self._note(path, f"test input {_shown(input_id)} has no content")
-            content = self._typed(table, "content", str, path)
+                self.note(path, f"test input {_shown(input_id)} has no content")
+            content = self.typed(table, "content", str, path)
             more = self._more_of_input(input_id, path, table)
             if more.get("messages") and content is None:
                 content = more["messages"][-1].content
             found[input_id] = TestInput(id=input_id, content=content or "", **more)
         return tuple(found.values())
 
-    def _more_of_input(self, input_id: str, path: _Path, table: dict[str, Any]) -> dict[str, Any]:
+    def _more_of_input(self, input_id: str, path: Path, table: dict[str, Any]) -> dict[str, Any]:
         """Return what a test input has beyond id and content; what is wrong with it breaks that input alone."""
         if _TRIED_BY.isdisjoint(table):
             return {}
         from personas.test_inputs import read_fields
 
-        faults: list[tuple[_Path, str]] = []
+        faults: list[Fault] = []
         more = read_fields(table, path, lambda where, message: faults.append((where, message)))
         if faults:
             self.input_faults[input_id] = faults
         return more
 
     def judge(self) -> str | None:
-        table = self._typed(self._fields, "judge", dict, ()) or {}
-        name: str | None = self._typed(table, "name", str, ("judge",))
+        table = self.typed(self.fields, "judge", dict, ()) or {}
+        name: str | None = self.typed(table, "name", str, ("judge",))
         return name or None
 
     def parts(self) -> tuple[PartLink, ...]:
         links = []
-        for path, table in self._tables("parts"):
-            name = self._typed(table, "name", str, path)
-            order = self._typed(table, "order", int, path)
-            priority = self._typed(table, "priority", int, path)
+        for path, table in self.tables("parts"):
+            name = self.typed(table, "name", str, path)
+            order = self.typed(table, "order", int, path)
+            priority = self.typed(table, "priority", int, path)
             if name:
                 links.append(PartLink(name=name, order=order or 0, priority=priority or 0))
             elif name == "" or "name" not in table:
-                self._note(path, f"part {int(path[1]) + 1} has no name")
+                self.note(path, f"part {int(path[1]) + 1} has no name")
         return tuple(links)
 
     def arc(self) -> ArcLink | None:
-        table = self._typed(self._fields, "arc", dict, ())
+        table = self.typed(self.fields, "arc", dict, ())
         if table is None:
             return None
-        name = self._typed(table, "name", str, ("arc",))
-        stage = self._typed(table, "stage", str, ("arc",))
+        name = self.typed(table, "name", str, ("arc",))
+        stage = self.typed(table, "stage", str, ("arc",))
         if not name:
             if name == "" or "name" not in table:
-                self._note(("arc",), "the arc has no name")
+                self.note(("arc",), "the arc has no name")
             return None
         return ArcLink(name=name, stage=stage)
-
-    def _tables(self, key: str) -> Iterator[tuple[_Path, dict[str, Any]]]:
-        for i, table in enumerate(self._typed(self._fields, key, list, ()) or []):
-            if type(table) is dict:
-                yield (key, i), table
-            else:
-                self._note((key, i), f"{key} must hold tables, not {_kind(table)}")
-
-    def _typed(self, table: dict[str, Any], key: str, kind: type, above: _Path) -> Any:
-        """Return the value if it has the type; else None, with a fault noted if there is a value."""
-        value = table.get(key)
-        if kind is int and type(value) is int and not -_NUMBER_LIMIT <= value < _NUMBER_LIMIT:
-            self._note((*above, key), f"{key} is too large a number")
-            return None
-        if value is None or type(value) is kind:
-            return value
-        self._note((*above, key), f"{key} must be {_KINDS[kind]}, not {_kind(value)}")
-        return None
-
-    def _note(self, path: _Path, message: str) -> None:
-        self.faults.append((path, message))
 
 
 def _shown(input_id: str) -> str:
     return repr(input_id if len(input_id) <= _SHOWN_LENGTH else input_id[: _SHOWN_LENGTH - 1] + "…")
-
-
-def _kind(value: Any) -> str:
-    return _KINDS.get(type(value), "a date or time")

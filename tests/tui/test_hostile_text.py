@@ -31,7 +31,8 @@ from agent.core.turns import (
 from agent.jobs.job import Approval, Question
 from agent.outputs.expectations import Verdict
 from agent.outputs.output_log import Output
-from personas.persona import FileError, Persona, TestInput
+from personas.fields import FileError
+from personas.persona import Persona, TestInput
 from tests.support.program import make_store, program
 from tests.tui.test_app_dialogs import DIALOGS
 from tui.chat.panel_state import PanelState

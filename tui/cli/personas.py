@@ -10,9 +10,10 @@ import click
 
 from personas.errors import InvalidValue
 from personas.external_writes import know
+from personas.fields import FileError
 from personas.files.slug import command
 from personas.files.text_file import SIZE_LIMIT
-from personas.persona import FileError, Persona
+from personas.persona import Persona
 from personas.versions.authorship import USER
 from tui.cli.group import Invocation
 from tui.cli.options import RESULT, json_option, persona_argument
