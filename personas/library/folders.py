@@ -1,0 +1,114 @@
+"""The folders of the library: where a document lies, and reading one or all of a kind. Links out of the home are not followed."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import replace
+from pathlib import Path
+
+from personas.errors import OutsideHome, PersonaError, StorageError
+from personas.files.home import Home
+from personas.files.slug import shown_id
+from personas.files.text_file import read_regular, storage_error
+from personas.library.documents import Kind, LibraryDocument, broken_document, is_name, read_document
+
+SKILL_FILE = "SKILL.md"
+
+
+class Library:
+    """The documents of a home as they are now. Each is read when it is first asked for, and then remembered.
+
+    Args:
+        home: the home.
+    """
+
+    def __init__(self, home: Home) -> None:
+        self._home = home
+        self._known: dict[tuple[Kind, str], LibraryDocument | None] = {}
+
+    def get(self, key: tuple[Kind, str], /) -> LibraryDocument | None:
+        """Return a document by kind and name, broken ones too; None where there is none."""
+        if key not in self._known:
+            self._known[key] = read_file_of(self._home, *key) if is_name(key[1]) else None
+        return self._known[key]
+
+
+def folder_of(home: Home, kind: Kind) -> Path:
+    """Return the folder of a kind."""
+    return home.library / f"{kind}s"
+
+
+def path_of(home: Home, kind: Kind, name: str) -> Path | None:
+    """Return the file of a document, None where there is none."""
+    folder = folder_of(home, kind)
+    for path in (folder / f"{name}.toml", *([folder / name / SKILL_FILE] if kind == "skill" else [])):
+        if os.path.lexists(path) or (path.name == SKILL_FILE and path.parent.is_symlink()):
+            return path
+    return None
+
+
+def read_file_of(home: Home, kind: Kind, name: str) -> LibraryDocument | None:
+    """Return a document, None where there is none."""
+    path = path_of(home, kind, name)
+    if path is None:
+        return None
+    is_skill_file = path.name == SKILL_FILE
+    try:
+        content = read_regular(path, root=home.root)
+    except FileNotFoundError:
+        gone = StorageError(f"{path} is gone, or a symlink that leads nowhere.")
+        return broken_document(kind, name, gone)
+    except PersonaError as error:
+        return broken_document(kind, name, error)
+    document = read_document(kind, name, content, is_skill_file=is_skill_file)
+    if kind == "skill" and not is_skill_file and os.path.lexists(path.with_suffix("") / SKILL_FILE):
+        ignored = f"{name}/{SKILL_FILE} is there too and not read: {name}.toml wins"
+        return replace(document, warnings=(*document.warnings, ignored))
+    return document
+
+
+def names(home: Home, kind: Kind) -> list[str]:
+    """Return the names of the files of a kind, sorted; also those that are none that a document may have.
+
+    Raises:
+        OutsideHome: the folder leads out of the home.
+        StorageError: it cannot be read.
+    """
+    folder = home.inside(folder_of(home, kind))
+    found = set()
+    try:
+        with os.scandir(folder) as entries:
+            for entry in entries:
+                if entry.name.startswith("."):
+                    continue
+                if entry.name.endswith(".toml") and not entry.is_dir(follow_symlinks=False):
+                    found.add(entry.name.removesuffix(".toml"))
+                elif kind == "skill" and (
+                    entry.is_symlink() or os.path.lexists(folder / entry.name / SKILL_FILE)
+                ):
+                    found.add(entry.name)
+    except FileNotFoundError:
+        return []
+    except OSError as error:
+        raise storage_error(error, "read", folder) from None
+    return sorted(found)
+
+
+def read_all(home: Home, kind: Kind) -> list[LibraryDocument]:
+    """Return all documents of a kind in the order of `names`; a broken one has its `error`.
+
+    Raises:
+        OutsideHome, StorageError: see `names`.
+    """
+    documents = []
+    for name in names(home, kind):
+        if is_name(name):
+            document = read_file_of(home, kind, name)
+        else:
+            wrong = OutsideHome(
+                f"a {kind}'s name has lower-case letters, digits and hyphens, 64 at most; rename it"
+            )
+            document = broken_document(kind, shown_id(name), wrong)
+        if document is not None:  # it may be gone by now
+            documents.append(document)
+    return documents
