@@ -80,7 +80,7 @@ async def test_enter_shows_the_output_with_what_holds_of_it_and_the_ones_before(
 
         await p.press("left")
         await p.until(lambda: "2 of 2" in seen(p))
-        assert "version 0 · recording" in seen(p) and "Outdated: another prompt now." in seen(p)
+        assert "version 0 · recorded" in seen(p) and "Outdated: another prompt now." in seen(p)
         assert "Go away now" in seen(p)
         await p.press("m")
         await p.until(lambda: "**Go away** now" in seen(p))

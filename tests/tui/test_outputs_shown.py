@@ -95,6 +95,9 @@ async def test_inputs_are_run_by_the_keyboard(
         await p.until(lambda: len(brain.asked) == 6 and not p.main.outputs.is_running)
         await p.say("/run n2")
         await p.until(lambda: brain.asked[6:] == ["question 2"] and not p.main.outputs.is_running)
+        await p.press("f4", "home", "enter", "ctrl+t")  # the one in the output pane
+        await p.until(lambda: brain.asked[7:] == ["question 0"] and not p.main.outputs.is_running)
+        await p.press("escape")
         p.prompt.focus()
         await p.write("More. ")
         await p.press("f4")

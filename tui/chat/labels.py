@@ -91,15 +91,14 @@ def counts(details: Mapping[str, Any] | None) -> str:
 
 
 def age(seconds: float) -> str:
-    """Return how long ago, changing seldom: `just now`, `20 s ago`, `3 min ago`, `2 h ago`, `3 days ago`."""
+    """Return how long ago, changing seldom: `just now`, `20 s ago`, `3 min ago`, `2 h ago`."""
     if seconds < 10:
         return "just now"
     if seconds < 60:
         return f"{int(seconds // 10) * 10} s ago"
     if seconds < 3600:
         return f"{int(seconds // 60)} min ago"
-    hours = int(seconds // 3600)
-    return f"{hours} h ago" if hours < 48 else f"{hours // 24} days ago"
+    return f"{int(seconds // 3600)} h ago"
 
 
 def spent(model: str, talk: Conversation | None) -> str:

@@ -74,7 +74,7 @@ def keys_now(now: FooterState, keymap: Keymap = NO_KEYMAP) -> list[Key]:
         if now.place == "personas" and (key := first_key("rows.open", keymap)):
             keys.append((key, "open"))
         own = _commands(now.place, keymap)
-        if now.place == "tests" and (key := first_key("inputs.run", keymap)):
+        if now.place in ("tests", "outputs") and (key := first_key("inputs.run", keymap)):
             keys.append((key, "run"))
     tab = [(key, _tab_word(now))] if (key := first_key("pane.next", keymap)) else []
     if now.place == "commands":  # Tab completes a command there

@@ -17,10 +17,9 @@ from textual.message import Message
 
 from agent.core.model import Request
 from agent.core.turns import AssistantTextTurn, ThinkingTurn
-from agent.outputs.output_log import PASTED, RECORDING
 from tui.chat.activity import spent_parts
-from tui.chat.labels import age
 from tui.commands.registry import bindings, hint, keymap_of
+from tui.outputs.labels import SOURCES, age
 from tui.terminal.sanitise import sanitise
 from tui.widgets.clickable_hints import key_under, press, pressing
 from tui.widgets.conversation import ConversationView, Glyphs
@@ -34,7 +33,6 @@ if TYPE_CHECKING:
     from agent.outputs.expectations import Verdict
     from agent.outputs.output_log import Output
 
-SOURCES = {RECORDING: "recording, came with the program", PASTED: "pasted"}
 STREAMING = "streaming"
 """Begins the id of an output that is being made."""
 
@@ -198,7 +196,12 @@ class OutputPane(Vertical, can_focus=True):
             self._view.show(self._request_entries(now))
         elif now is not None:
             old = before.output if isinstance(before, ShownOutput) and before.is_streaming else None
-            if old is not None and now.output.id == old.id and now.output.text.startswith(old.text):
+            if (
+                old is not None
+                and not self._is_raw
+                and now.output.id == old.id
+                and now.output.text.startswith(old.text)
+            ):
                 self._view.extend_turn(old.id, now.output.text[len(old.text) :])
             else:
                 follow = now.is_streaming or (old is not None and self._view.following)
@@ -213,11 +216,8 @@ class OutputPane(Vertical, can_focus=True):
         signs = {"pass": (glyphs.done, ADDED), "fail": (glyphs.failed, REMOVED), "error": ("!", ERROR)}
         for one in shown.verdicts:
             sign, ink = signs[one.verdict]
-            told = (
-                f"{one.type} {_wanted(one.value)}: {one.reason}"
-                if one.value is not None
-                else f"{one.type}: {one.reason}"
-            )
+            wanted = f" {_wanted(one.value)}" if one.value is not None else ""
+            told = f"{one.type}{wanted}: {one.reason}"
             entries.append(TextEntry(told, sign=sign, sign_ink=ink | BOLD))
         if output.thinking:
             entries.append(
@@ -241,7 +241,7 @@ class OutputPane(Vertical, can_focus=True):
         elif output.source in SOURCES:
             parts.append(SOURCES[output.source])
         if not shown.is_streaming:
-            parts.append(self._age(output.started_at))
+            parts.append(age(self._now(), output.started_at))
         parts += [f"sample {output.sample} of {shown.samples}"] if shown.samples > 1 else []
         parts += [f"{output.seconds:.1f} s"] if output.seconds is not None else []
         parts += spent_parts(output.usage, output.cost)
@@ -249,14 +249,6 @@ class OutputPane(Vertical, can_focus=True):
             parts.append("cut at max_tokens")
         parts += ["kept"] * shown.is_kept + ["pinned"] * shown.is_pinned
         return f" {self._glyphs.point} ".join(part for part in parts if part)
-
-    def _age(self, at: str) -> str:
-        try:
-            made = datetime.fromisoformat(at)
-        except ValueError:
-            return ""
-        made = made if made.tzinfo is not None else made.replace(tzinfo=UTC)
-        return age(max(0.0, (self._now() - made).total_seconds()))
 
     def _request_entries(self, shown: ShownRequest) -> list[Entry]:
         entries: list[Entry] = [TextEntry(shown.told, BOLD)] if shown.told else []

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from tui.chat.controller import ConversationController
     from tui.outputs.controller import OutputsController
     from tui.screens.main.layout import PaneLayout
+    from tui.screens.main.output_viewing import OutputViewing
 
 
 class OutputActions:
@@ -26,6 +27,7 @@ class OutputActions:
         outputs: what the open persona answered.
         panes: the panes.
         conversations: the agent works beside the runs.
+        viewing: the output pane.
 
     Attributes:
         strip: how far runs are.
@@ -39,18 +41,21 @@ class OutputActions:
         outputs: OutputsController,
         panes: PaneLayout,
         conversations: ConversationController,
+        viewing: OutputViewing,
     ) -> None:
         self.strip = RunStrip(id="runs")
         self.compare_run: Callable[[], bool] = lambda: False
         self._host, self._outputs, self._panes, self._chat = host, outputs, panes, conversations
-        self._tests = panes.widget(TestInputs)
+        self._viewing, self._tests = viewing, panes.widget(TestInputs)
         self._was_running = False
         outputs.observe(self.show)
 
     def action_run_inputs(self) -> None:
         if self._chat.panel_controller.reading and self.compare_run():
             return
-        if self._panes.here != "tests":
+        if self._viewing.has_focus:
+            self.run((self._viewing.input_id,))
+        elif self._panes.here != "tests":
             self.run(())
         elif marked := self._tests.rows.marked:
             self.run(marked)

@@ -36,7 +36,9 @@ class OutputViewing:
         self._host, self._panes, self._view, self._outputs = host, panes, view, outputs
         self._tests = panes.widget(TestInputs)
         self._pane: OutputPane | None = None
-        self._persona_id = self._input_id = ""
+        self._persona_id = ""
+        self.input_id = ""
+        """The test input in the pane."""
         self._at = ""  # the id of the output in sight; empty for the newest
         self._pinned = ""
         self._wants_request = False  # what is sent is shown, though there are outputs
@@ -63,9 +65,9 @@ class OutputViewing:
         if persona is None or (else_edit and not self._all(input_id)):
             self._tests.action_edit()
             return
-        if (persona.id, input_id) != (self._persona_id, self._input_id):
+        if (persona.id, input_id) != (self._persona_id, self.input_id):
             self._at, self._wants_request = "", False
-        self._persona_id, self._input_id = persona.id, input_id
+        self._persona_id, self.input_id = persona.id, input_id
         pane = self._pane or self._make()
         self._panes.cover_prompt(pane)
         pane.focus()  # at once: what is typed behind the key goes there
@@ -109,7 +111,7 @@ class OutputViewing:
         persona, pane = self._outputs.persona, self._pane
         if not self.is_open or pane is None:
             return
-        test_input = self._test_input(self._input_id)
+        test_input = self._test_input(self.input_id)
         if persona is None or persona.id != self._persona_id or test_input is None:
             self.close()
             return
@@ -122,7 +124,7 @@ class OutputViewing:
             shown = ShownRequest(request, told, trouble)
         else:
             shown = await self._held(current, test_input)
-        if (persona.id, test_input.id) == (self._persona_id, self._input_id) and self.is_open:
+        if (persona.id, test_input.id) == (self._persona_id, self.input_id) and self.is_open:
             pane.show(*self._frame(outputs, current, shown))
 
     def _frame(
@@ -137,8 +139,8 @@ class OutputViewing:
         keys += [("outputs.request", "what is sent" if is_output else "output")] if outputs else []
         keys.append(("outputs.paste", "paste an answer"))
         if not is_output or current is None:
-            return f"What is sent for {self._input_id}", shown, keys
-        return f"Output of {self._input_id} · {outputs.index(current) + 1} of {len(outputs)}", shown, keys
+            return f"What is sent for {self.input_id}", shown, keys
+        return f"Output of {self.input_id} · {outputs.index(current) + 1} of {len(outputs)}", shown, keys
 
     def _test_input(self, input_id: str) -> TestInput | None:
         """Return a test input of the open persona as it is stored."""
@@ -202,7 +204,7 @@ class OutputViewing:
 
     def on_request(self, operation: str, text: str) -> None:
         """Do what a command of the pane asks; what it needs may be gone by now."""
-        outputs = self._all(self._input_id)
+        outputs = self._all(self.input_id)
         current = self._current(outputs)
         if operation in ("older", "newer") and current is not None:
             place = outputs.index(current) + (1 if operation == "older" else -1)
@@ -219,7 +221,7 @@ class OutputViewing:
         elif operation == "compare" and current is not None:
             self._host.start(self._compare(outputs, current))
         elif operation == "expectations":
-            self.edit_expectations(self._input_id)
+            self.edit_expectations(self.input_id)
         elif operation == "paste":
             self._host.start(self._paste(text))
         self.refresh()
@@ -241,7 +243,7 @@ class OutputViewing:
         pair = sorted((other, current), key=outputs.index, reverse=True)
         names = (await self._title(pair[0]), await self._title(pair[1]))
         texts = (pair[0].error or pair[0].text, pair[1].error or pair[1].text)
-        dialog = ShowComparison(f"Two outputs of {self._input_id}", names, [outputs_pair(texts)])
+        dialog = ShowComparison(f"Two outputs of {self.input_id}", names, [outputs_pair(texts)])
         await self._host.ask(dialog)
 
     async def _title(self, output: Output) -> str:
@@ -259,7 +261,7 @@ class OutputViewing:
         """Take an answer from elsewhere as an output of what would be sent now."""
         from tui.screens.dialogs.text_prompt import AskText
 
-        documents, persona_id, input_id = self._view.documents, self._persona_id, self._input_id
+        documents, persona_id, input_id = self._view.documents, self._persona_id, self.input_id
         if documents is None:
             return
         begun = documents.unsaved.in_dialog(persona_id, "pasted answer")
@@ -319,7 +321,7 @@ class OutputViewing:
             form.dismiss(None)
             return
         outputs = self._outputs.outputs_of(test_input.id)
-        current = self._current(outputs) if test_input.id == self._input_id else next(iter(outputs), None)
+        current = self._current(outputs) if test_input.id == self.input_id else next(iter(outputs), None)
         form.show(test_input, [] if current is None else await self._outputs.verdicts(current))
 
     async def _store(self, persona_id: str | None, change: Change) -> None:

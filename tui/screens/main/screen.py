@@ -161,7 +161,9 @@ class MainScreen(Screen[None]):
         self.checks = PromptChecks(
             self, self.view, self.panes, self.chat_bar, self.outputs, self._store_typed
         )
-        self.output_actions = OutputActions(self, self.outputs, self.panes, self.conversation)
+        self.output_actions = OutputActions(
+            self, self.outputs, self.panes, self.conversation, self.output_viewing
+        )
         self.version_actions = VersionActions(
             self, self.view, self.outputs, self.comparison_actions, self.checks.bisect_after
         )
