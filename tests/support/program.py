@@ -11,6 +11,7 @@ from typing import Any
 
 from textual._compositor import Compositor
 from textual.cache import LRUCache
+from textual.css.model import RuleSet
 from textual.css.stylesheet import Stylesheet
 from textual.pilot import Pilot
 from textual.widgets import Input
@@ -174,6 +175,7 @@ def share_what_is_parsed() -> None:
         first_set_variables(sheet, variables)
         share(sheet)
 
+    RuleSet.__hash__ = object.__hash__  # type: ignore[method-assign] # the same, and asked for a million times
     first_begin, first_set_variables = Stylesheet.__init__, Stylesheet.set_variables
     Stylesheet.__init__ = begin  # type: ignore[method-assign]
     Stylesheet.set_variables = set_variables  # type: ignore[method-assign]
