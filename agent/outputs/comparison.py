@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from agent.outputs.bisect_run import differing_versions
 from agent.outputs.expectations import Outcome
 from agent.outputs.output_log import Stored
 from agent.outputs.report import InputReport, PersonaReport, verdicts_of
@@ -107,7 +108,10 @@ def compare_evaluations(
 def version_variants(
     evaluator: Evaluator, persona: Persona, a: str | int | None, b: str | int | None, *, fixed: bool
 ) -> tuple[Variant, Variant]:
-    """Return two versions of a persona: `a`, else the one of `default_before`, and `b`, else the text as it is now.
+    """Return two versions of a persona: `a`, else one as told below, and `b`, else the text as it is now.
+
+    Without `a` it is the version of `default_before`; where nothing changed in the prompt since, the last one before it
+    that has another prompt.
 
     Args:
         evaluator: with the person's settings.
@@ -120,7 +124,11 @@ def version_variants(
     """
     first = a if a is not None else default_before(evaluator.store, persona.id)
     before = evaluator.variant(persona, version=first)
-    return before, evaluator.variant(persona, version=b, fixed=fixed and b is None)
+    after = evaluator.variant(persona, version=b, fixed=fixed and b is None)
+    if a is None and before.prompt == after.prompt:
+        earlier = differing_versions(evaluator.store, persona.id, after, before.version)
+        before = next((one for one in reversed(earlier) if one.prompt != after.prompt), before)
+    return before, after
 
 
 def output_diff(before: InputReport, after: InputReport) -> str:

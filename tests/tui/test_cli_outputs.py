@@ -16,7 +16,7 @@ from xml.etree import ElementTree
 import pytest
 
 from agent.outputs import batches
-from personas.changes import SetPrompt
+from personas.changes import AddTestInput, SetPrompt
 from personas.versions.authorship import USER, Author
 from tests.support.messages_answers import Refusal, Reply, say
 from tests.support.messages_answers import call as call_tool
@@ -390,6 +390,15 @@ def test_two_versions_are_compared_on_the_same_inputs(place: Workplace, tmp_path
     assert "-Be kind." in md.read_text() and "✗" in md.read_text()
     done = place.run_here("compare", "kind", "2", "0", "--json")
     assert done.returncode == 0 and json.loads(done.stdout)["fixed"] == 1
+
+
+def test_a_comparison_begins_where_the_prompt_was_another(place: Workplace) -> None:
+    store = place.store
+    store.change("kind", SetPrompt("Be cruel."), revision=None, by=USER)
+    for number, by in ((2, USER), (3, Author("agent", run_id="run_1"))):
+        store.change("kind", AddTestInput("Hi", f"more-{number}"), revision=None, by=by)
+        found = json.loads(place.run_here("compare", "kind", "--json").stdout)
+        assert (found["a"], found["b"]) == ("version 0", f"now, version {number}")
 
 
 def test_two_models_and_two_personas_are_compared(place: Workplace, server: MessagesServer) -> None:
