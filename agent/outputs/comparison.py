@@ -15,6 +15,7 @@ from agent.outputs.variant import Variant
 from personas.errors import UnknownVersion
 from personas.persona import Persona, TestInput
 from personas.store import Store
+from personas.versions.authorship import Version
 from personas.versions.merge import unified_diff
 
 if TYPE_CHECKING:
@@ -157,4 +158,15 @@ def default_before(store: Store, persona_id: str) -> int:
     run = next((one.by.run_id for one in log if one.by.kind == "agent" and one.by.run_id), None)
     of_run = [one.number for one in log if run is not None and one.by.run_id == run]
     first = min(of_run, default=current)
-    return max((one.number for one in log if one.number < first and one.role != "kept"), default=0)
+    return _before(log, first)
+
+
+def around_unit(log: Sequence[Version], unit: str) -> tuple[int, int] | None:
+    """Return the versions before and after what a unit of undo changed, such as an agent's run; None: it has none."""
+    numbers = [one.number for one in log if one.unit == unit and one.role == "change"]
+    return (_before(log, min(numbers)), max(numbers)) if numbers else None
+
+
+def _before(log: Sequence[Version], number: int) -> int:
+    """Return the number of the text before a change."""
+    return max((one.number for one in log if one.number < number and one.role != "kept"), default=0)

@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from agent.models.anthropic.client import AnthropicModel
 from personas.changes import SetPrompt
 from personas.files.home import open_home
 from personas.versions.authorship import Author, Version
@@ -16,6 +17,7 @@ from tests.agent.outputs.bench import SONNET, answer_of
 from tests.support.faulty_store import FaultyStore
 from tests.support.hostile import ESCAPES, MARKUP, forbidden_in
 from tests.support.messages_answers import Reply, say
+from tests.support.messages_answers import call as call_tool
 from tests.support.messages_server import MessagesServer
 from tests.support.program import STAYS, Program, make_store, program
 from tests.tui.test_app_layout import drawn
@@ -113,19 +115,28 @@ async def test_the_comparison_shows_what_an_edit_did(tmp_path: Path, size: tuple
         await p.until(lambda: isinstance(p.app.screen, ShowComparison) and "broke 1" in drawn(p.app.screen))
 
 
-async def test_what_is_missing_is_run_and_streams_in(tmp_path: Path) -> None:
-    gate = threading.Event()
+async def test_what_a_run_of_the_agent_did_is_run_and_streams_in(tmp_path: Path) -> None:
+    gate, calls = threading.Event(), list[Reply]()
 
     def brain(body: dict[str, Any]) -> Reply:
+        if "tools" in body:
+            return calls.pop() if calls else say("Done.")
         gate.wait(60)
         return say(answer_of(body))
 
     store = make_store(tmp_path, {"kind": KIND})
-    store.change("kind", SetPrompt("Be cruel."), revision=None, by=Author("agent", "s", "r", "be cruel"))
     with MessagesServer(brain, key=None) as server:
         settings = Settings(panel_seconds=STAYS, base_url=server.url, model=SONNET, confirm_requests=3)
-        async with program(store, settings=settings, size=(160, 50)) as p:
-            p.main.comparison_actions.action_compare_versions()
+        agent = AnthropicModel(SONNET, base_url=server.url)
+        async with program(store, model=agent, settings=settings, size=(160, 50)) as p:
+            await p.run_to_end("hello")
+            assert not p.main.comparison_actions.compare_read_run(), "nothing is being read"
+            calls.append(call_tool("update_system_prompt", {"system_prompt": "Be cruel."}))
+            await p.run_to_end("be cruel")
+            view = p.main.conversation.view
+            rows = [view.render_line(y).text for y in range(view.size.height)]
+            row = next(y for y, text in enumerate(rows) if text.rstrip().endswith("try"))
+            await p.pilot.click(view, offset=(rows[row].rindex("try") + 1, row))
             question = await p.dialog(Confirm)
             assert "This takes" in drawn(question)
             await p.press("y")
@@ -137,6 +148,16 @@ async def test_what_is_missing_is_run_and_streams_in(tmp_path: Path) -> None:
             assert "Be cruel. / question 1" in drawn(shown) and "stops the run" not in drawn(shown)
             assert "✗ 5 words · contains: has no “kind”" in drawn(shown)
             await p.press("escape")
+            await p.until(lambda: p.app.screen is p.main)
+
+            p.main.conversation.panel_controller.start_reading()
+            await p.press("k")
+            assert p.main.comparison_actions.compare_read_run()
+            await p.until(
+                lambda: isinstance(p.app.screen, ShowComparison) and "broke 2" in drawn(p.app.screen)
+            )
+            await p.press("escape")
+            await p.until(lambda: p.app.screen is p.main)
 
             gate.clear()
             store.change("kind", SetPrompt("Be quick."), revision=None, by=Author("user"))

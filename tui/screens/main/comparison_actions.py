@@ -16,7 +16,9 @@ if TYPE_CHECKING:
     from agent.outputs.comparison import Comparison
     from agent.outputs.evaluation import Evaluation
     from agent.outputs.runner import Trial
+    from personas.store import Store
     from tui.app.host import Host
+    from tui.chat.controller import ConversationController
     from tui.outputs.controller import OutputsController
     from tui.screens.dialogs.comparison import ShowComparison
     from tui.screens.main.persona_view import PersonaView
@@ -57,6 +59,7 @@ class ComparisonActions:
         host: the main screen.
         view: shows the open persona.
         outputs: what runs and holds its outputs.
+        conversations: the persona's conversation, whose runs changed its prompt.
         now: the clock.
     """
 
@@ -65,12 +68,39 @@ class ComparisonActions:
         host: Host,
         view: PersonaView,
         outputs: OutputsController,
+        conversations: ConversationController,
         now: Callable[[], datetime] = local_now,
     ) -> None:
         self._host, self._view, self._outputs, self._now = host, view, outputs, now
+        self._chat = conversations
 
     def action_compare_versions(self) -> None:
         self._host.start(self.compare())
+
+    def compare_read_run(self) -> bool:
+        """Show what the run did that is being read; False where that has not changed the prompt."""
+        view = self._chat.view
+        if not view.reads_prompt_change:
+            return False
+        self.compare_run(view.turns_up_from_cursor())
+        return True
+
+    def compare_run(self, turn_ids: Sequence[str]) -> None:
+        """Show what the agent's run of a turn did to the outputs; for the arguments, see `unit_of_turn`."""
+        talk, documents = self._chat.talk, self._view.documents
+        session_id = talk.chat.session_id if talk is not None and talk.chat is not None else None
+        if documents is not None and documents.id is not None and session_id is not None:
+            store = documents.workspace.store
+            self._host.start(self._compare_run(store, documents.id, session_id, turn_ids))
+
+    async def _compare_run(
+        self, store: Store, persona_id: str, session_id: str, turn_ids: Sequence[str]
+    ) -> None:
+        found = await asyncio.to_thread(_around_run, store, persona_id, session_id, turn_ids)
+        if found is None:
+            self._host.tell("The agent's run of this turn changed nothing.")
+        else:
+            await self.compare(*found)
 
     async def compare(self, a: str | int | None = None, b: str | int | None = None) -> None:
         """Show two versions side by side: by default the one before the agent's last run, and now.
@@ -152,3 +182,21 @@ class ComparisonActions:
             evaluator.evaluation(persona, one, judge_model=judge_model, stored=stored) for one in variants
         ]
         return Prepared((before, after), evaluations)
+
+
+def _around_run(
+    store: Store, persona_id: str, session_id: str, turn_ids: Sequence[str]
+) -> tuple[int, int | None] | None:
+    """Return the versions before and after the run of a turn, None for the text as it is now. Reads the disk.
+
+    Raises:
+        PersonaError: it cannot be read.
+    """
+    from agent.outputs.comparison import around_unit
+    from agent.transcript.run_index import unit_of_turn
+
+    unit = unit_of_turn(store, persona_id, session_id, turn_ids)
+    found = around_unit(store.log(persona_id), unit) if unit else None
+    if found is None:
+        return None
+    return found[0], None if found[1] == store.current_version(persona_id) else found[1]

@@ -5,6 +5,7 @@ Its modules, and those of jobs, are loaded after the first paint.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 from textual import on
@@ -28,13 +29,25 @@ class ConversationPanel(AgentPanel):
         host: the main screen.
         conversations: what is said.
         terminal: what it can show.
+        compare_run: shows what the run of a turn did, see `ComparisonActions.compare_run`.
     """
 
-    def __init__(self, host: Host, conversations: ConversationController, terminal: Capabilities) -> None:
+    def __init__(
+        self,
+        host: Host,
+        conversations: ConversationController,
+        terminal: Capabilities,
+        compare_run: Callable[[Sequence[str]], object],
+    ) -> None:
         super().__init__(
             frames_per_second=terminal.frames_per_second, glyphs=Glyphs(ascii_only=terminal.ascii_only)
         )
-        self._host, self._conversations = host, conversations
+        self._host, self._conversations, self._compare_run = host, conversations, compare_run
+
+    @on(ConversationView.TryPressed)
+    def _try(self, event: ConversationView.TryPressed) -> None:
+        event.stop()
+        self._compare_run(event.turn_ids)
 
     @on(AgentPanel.DismissPressed)
     def _hide(self, event: AgentPanel.DismissPressed) -> None:

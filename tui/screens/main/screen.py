@@ -157,7 +157,7 @@ class MainScreen(Screen[None]):
             self.outputs,
             self.run_action,
         )
-        self.comparison_actions = ComparisonActions(self, self.view, self.outputs)
+        self.comparison_actions = ComparisonActions(self, self.view, self.outputs, self.conversation)
         self.checks = PromptChecks(
             self, self.view, self.panes, self.chat_bar, self.outputs, self._store_typed
         )
@@ -329,7 +329,9 @@ class MainScreen(Screen[None]):
     def _load_panel(self) -> AgentPanel:
         from tui.screens.main.conversation_panel import ConversationPanel
 
-        return ConversationPanel(self, self.conversation, self.program.capabilities)
+        return ConversationPanel(
+            self, self.conversation, self.program.capabilities, self.comparison_actions.compare_run
+        )
 
     async def _welcome(self) -> None:
         """Say what is odd about the settings; greet whoever starts for the first time."""

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+from itertools import takewhile
+
+from rich.cells import cell_len
 from textual import events
 from textual.geometry import Offset
+from textual.message import Message
 from textual.selection import Selection
 
-from tui.widgets.conversation.entry import Entry
+from tui.widgets.conversation.entry import TRY, Entry
 from tui.widgets.conversation.layout import Position
-from tui.widgets.conversation.scroll_view import EntryScrollView
+from tui.widgets.conversation.scroll_view import GUTTER, EntryScrollView
 from tui.widgets.conversation.search import Query
 
 _WHOLE = 1 << 20
@@ -17,6 +22,12 @@ _WHOLE = 1 << 20
 
 class ReadableScrollView(EntryScrollView, can_focus=False):
     """A scroll view of entries with a reading cursor, search and copying."""
+
+    @dataclass
+    class TryPressed(Message):
+        """What the run of a turn did to the outputs is asked for; `turn_ids`: the turn, and those before it."""
+
+        turn_ids: list[str]
 
     # Reading, entry by entry
 
@@ -85,8 +96,22 @@ class ReadableScrollView(EntryScrollView, can_focus=False):
 
     def turns_up_from_cursor(self) -> list[str]:
         """Return the ids of the turns from the one the reading cursor is at up to the first."""
-        entries = self.layout_model.entries[: (-1 if self._cursor is None else self._cursor) + 1]
+        return self._turns_up_from(-1 if self._cursor is None else self._cursor)
+
+    def _turns_up_from(self, index: int) -> list[str]:
+        entries = self.layout_model.entries[: index + 1]
         return [entry.turn.id for entry in reversed(entries) if entry.turn is not None]
+
+    @property
+    def reads_prompt_change(self) -> bool:
+        """Whether the run of the entry that the reading cursor is at changed the prompt."""
+        entries, first = self.layout_model.entries, self._cursor
+        if first is None:
+            return False
+        while first > 0 and not entries[first].opens_run:
+            first -= 1
+        of_run = takewhile(lambda entry: not entry.opens_run, entries[first + 1 :])
+        return any(entry.changed_prompt for entry in (entries[first], *of_run))
 
     def cursor_text(self) -> str:
         """Return the whole text of the entry the reading cursor is at, sanitised."""
@@ -178,7 +203,12 @@ class ReadableScrollView(EntryScrollView, can_focus=False):
             and (position.part, position.line) == (0, 0)
             and not self.text_selection
         ):
-            self.toggle(position.entry)
+            line = self.layout_model.line(position)
+            end = GUTTER + (cell_len(line.text) if line is not None else 0)
+            if entry.changed_prompt and end - len(TRY) <= event.x < end:
+                self.post_message(self.TryPressed(self._turns_up_from(position.entry)))
+            else:
+                self.toggle(position.entry)
 
     # Internal
 

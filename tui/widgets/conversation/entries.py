@@ -55,6 +55,8 @@ _YOU: list[TextRun] = [("you  ", USER | BOLD)]
 class UserEntry(Entry):
     """What the person said: plain text."""
 
+    opens_run = True
+
     def __init__(self, turn: UserTurn, glyphs: Glyphs = UNICODE, *, first: bool = False) -> None:
         super().__init__(turn.id, glyphs)
         self._turn = turn

@@ -12,6 +12,8 @@ from tui.widgets.conversation.render_parts import Part
 from tui.widgets.conversation.search import Query, SearchableText
 
 INDENT: list[TextRun] = [("  ", 0)]
+TRY = "try"
+"""At the end of the first line of a change of the prompt: a click shows what its run did to the outputs."""
 DRAWN_AT_ONCE = 100
 """Parts that arrived together and are drawn at once: more than a screen has rows."""
 
@@ -23,9 +25,13 @@ class Entry:
         key: the id of its turn.
         foldable: whether a click on its first line opens and closes it.
         opened: whether it is open.
+        opens_run: whether the person said it: what the agent does then belongs to that.
+        changed_prompt: whether it is a change of the prompt, whose first line ends with `TRY`.
     """
 
     foldable = False
+    opens_run = False
+    changed_prompt = False
 
     def __init__(self, key: str, glyphs: Glyphs = UNICODE) -> None:
         self.key = key

@@ -10,11 +10,12 @@ from agent.core.turns import ToolCallTurn, ToolResultTurn, Turn, thaw
 from tui.terminal.diff_view import close_context, diff_lines
 from tui.terminal.sanitise import clip, one_line, sanitise, spelled_out
 from tui.widgets.conversation.diff_parts import counts, diff_parts
-from tui.widgets.conversation.entry import INDENT, Entry
+from tui.widgets.conversation.entry import INDENT, TRY, Entry
 from tui.widgets.conversation.lines import (
     BOLD,
     DIM,
     ERROR,
+    LINK,
     TOOL,
     UNICODE,
     USER,
@@ -31,6 +32,7 @@ from tui.widgets.conversation.search import SearchableText
 _ANSWERED: list[TextRun] = [("  you  ", USER | BOLD)]
 """Before what the person answered, behind the question."""
 _INNER: list[TextRun] = [("    ", 0)]
+_ON_PROMPT = ("edit_system_prompt", "update_system_prompt", "restore_version")
 _ESSENCE_KEYS = ("name", "content", "system_prompt", "new", "id", "query", "question", "message")
 
 
@@ -52,6 +54,11 @@ class ToolEntry(Entry):
     def foldable(self) -> bool:  # type: ignore[override]
         """Whether there is more to see: not of a report, which is shown as the agent's words."""
         return self._report is None
+
+    @property
+    def changed_prompt(self) -> bool:  # type: ignore[override]
+        """Whether it has changed the prompt."""
+        return self.call is not None and self.call.tool_name in _ON_PROMPT and bool(self._diff)
 
     @property
     def _report(self) -> str | None:
@@ -149,7 +156,7 @@ class ToolEntry(Entry):
             left.insert(1, (f"{glyphs.failed} ", ERROR))
         else:
             note = one_line(essence(self.call), width, sign=glyphs.dots)
-            right = _counts(self.ended[2], glyphs)
+            right = _counts(self.ended[2], glyphs) + ([("  ", 0), (TRY, LINK)] if self.changed_prompt else [])
         room = width - run_cells(left) - run_cells(right) - 2
         middle: list[TextRun] = (
             [(f"  {clip(note, room, sign=glyphs.dots)}", ERROR if failed else DIM)]
