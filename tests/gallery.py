@@ -15,28 +15,35 @@ import tempfile
 import time
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import asynccontextmanager, chdir
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+from textual.content import Content
 from textual.message_pump import MessagePump
 
 from agent.models.scripted import Hang, Script, ScriptedModel, Thought, ToolUse, answer, failed
 from agent.outputs.ensemble import EnsembleConversation, EnsembleLog, PersonaAnswer
+from agent.outputs.version_counts import VersionCounts
 from personas.files.home import EXAMPLES
+from personas.versions.authorship import Author, Version
 from tests.support.hostile import ESCAPES
 from tests.support.program import Program, make_store, program
 from tests.support.screen_svg import draw
 from tui.document.merge import Clash, meet
 from tui.screens.dialogs.base import Dialog
+from tui.screens.dialogs.comparison import ShowComparison
 from tui.screens.dialogs.confirm import Confirm
 from tui.screens.dialogs.conflict import ChooseText
 from tui.screens.dialogs.connect_controller import OFFLINE_IS, WELCOME
 from tui.screens.dialogs.connect_dialog import AskSecret, Connect, WaitDialog
 from tui.screens.dialogs.quit_dialog import Leaving
 from tui.screens.dialogs.text_prompt import AskLine, AskText
+from tui.screens.dialogs.versions import Versions, version_rows
 from tui.settings.live_settings import Preferences
 from tui.settings.schema import Settings, load_settings
 from tui.widgets.question_box import QuestionBox
+from tui.widgets.text.side_by_side import TextPair
 
 SIZES = [(80, 24), (160, 50)]
 THEMES = ["textual-dark", "textual-light"]
@@ -349,12 +356,61 @@ def _clash() -> Clash:
     return clash
 
 
+def _comparison() -> ShowComparison:
+    """Two versions on three inputs: one that broke, one with the same lines, a hostile one that still streams."""
+    same = "I am sorry to hear that.\n\n- Send it back within 30 days.\n"
+    pairs = [
+        ("refund", "  broke", "✓ 12 words", "✗ 15 words · contains: has no “step”",
+         f"{same}- The next step: write to us.", f"{same}- It is all your money, and you will have it back."),
+        ("kyoto", "", "6 words · recording", "", WIDE_TEXT, ""),
+        (f"evil {MARKUP}", "", "9 words", "… 9 words", f"{MARKUP}\n{EVIL}", f"{EVIL}\n{MARKUP}"),
+    ]  # fmt: skip
+    dialog = ShowComparison(
+        f"Comparison: {WIDE_NAME}",
+        ("before the agent's edit of 14:02", "now"),
+        [
+            TextPair(
+                key,
+                Content(f"── {key}{change}"),
+                (Content(before), Content(after)),
+                texts,
+                key != pairs[2][0],
+            )
+            for key, change, before, after, *texts in pairs
+        ],
+    )
+    dialog.show_sentence("broke 1, fixed 0: too few to tell; 5 more that change the same way would decide")
+    return dialog
+
+
+def _versions() -> Versions:
+    """A day's versions, with a hostile name and request."""
+    now = datetime(2026, 11, 29, 20, 0, tzinfo=UTC)
+    told = [
+        (12, Author("agent", "s", "r", f"make it warmer {EVIL}{MARKUP}"), 2, 1, None),
+        (11, Author("user"), 1, 0, f"warm {MARKUP}{EVIL}"),
+        (9, Author("external"), 30, 12, None),
+        (2, Author("agent", "s", "q", f"{WIDE_TEXT} {LONG}"), 3, 3, None),
+    ]
+    made = [
+        Version(number, by, f"2026-11-{17 + number}T14:02:00Z", "system prompt", "a" * 64, "b" * 64,
+                added=added, removed=removed, name=name, note=("system prompt", "system prompt"))
+        for number, by, added, removed, name in told
+    ]  # fmt: skip
+    dialog = Versions(WIDE_NAME, lambda _what, _number: None)
+    dialog.show_rows(version_rows(made, now, all_read=True))
+    dialog.show_counts({12: VersionCounts(3, 1), 9: VersionCounts(2, 0, 1), 0: VersionCounts(unjudged=4)})
+    return dialog
+
+
 async def _never() -> None:
     await asyncio.Event().wait()
 
 
 DIALOGS: dict[str, Callable[[], Dialog[Any]]] = {
     "conflict": lambda: ChooseText(_clash(), ours="Yours", theirs="On disk"),
+    "comparison": _comparison,
+    "versions": _versions,
     "greeting": lambda: Connect("offline", WELCOME.format(model="the offline model", is_=OFFLINE_IS + " ", help="F1"),
                                 greeting=True),
     "ask-secret": lambda: AskSecret("The key", "It is sent to Anthropic's API and nowhere else."),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 from agent.outputs.expectations import decide
@@ -22,24 +22,19 @@ class VersionCounts:
     unjudged: int = 0
 
 
-Samples = Mapping[str, Mapping[int, Output]]
-"""By test input, the newest output of each sample."""
-
-
-def by_version(stored: Stored) -> dict[int, Samples]:
-    """Return what was made from each version; an error counts where no answer came."""
-    found: dict[int, dict[str, dict[int, Output]]] = {}
-    for output in stored.outputs:
-        samples = found.setdefault(output.version, {}).setdefault(output.input_id, {})
-        if output.error is None or output.sample not in samples:
-            samples[output.sample] = output
-    return found  # type: ignore[return-value]  # a mapping of mappings, read only
-
-
 def count_versions(
-    stored: Stored, made: Mapping[int, Samples], inputs: Sequence[TestInput], judge_model: str | None
+    stored: Stored, numbers: Collection[int], inputs: Sequence[TestInput], judge_model: str | None
 ) -> dict[int, VersionCounts]:
-    """Return the verdicts on what was made from these versions, by the expectations as they are now."""
+    """Return the verdicts on what was made from these versions, by the expectations as they are now.
+
+    Of each sample the newest answer counts, and an error only where there is none.
+    """
+    made: dict[int, dict[str, dict[int, Output]]] = {}
+    for output in stored.outputs:
+        if output.version in numbers:
+            samples = made.setdefault(output.version, {}).setdefault(output.input_id, {})
+            if output.error is None or output.sample not in samples:
+                samples[output.sample] = output
 
     def verdict(samples: Mapping[int, Output], test_input: TestInput) -> InputVerdict:
         if not test_input.expect:

@@ -195,7 +195,7 @@ async def test_the_newest_versions_stand_before_all_others_are_read(tmp_path: Pa
     async with program(store, persona_id="one", size=(80, 24)) as p:
         held = store.hold("log")
         await open_versions(p, FIRST_READ - 1)
-        assert f"{FIRST_READ + 20}" in rows(p)[0] and "request" in rows(p)[1]
+        assert f" {FIRST_READ + 20} · " in rows(p)[0] and "request" in rows(p)[1]
         assert forbidden_in(drawn(p.app.screen)) == []
         await p.press("j")
         held.goes_on.set()

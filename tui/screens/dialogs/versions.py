@@ -13,7 +13,7 @@ from textual.binding import BindingType
 from textual.containers import Vertical
 
 from tui.commands.registry import bindings
-from tui.document import version_names
+from tui.document.version_names import author_name, reason_of, when
 from tui.screens.dialogs.base import Dialog
 from tui.widgets.plain_text import label
 from tui.widgets.virtual_list import Row, RowList
@@ -21,6 +21,8 @@ from tui.widgets.virtual_list import Row, RowList
 if TYPE_CHECKING:
     from agent.outputs.version_counts import VersionCounts
     from personas.versions.authorship import Version
+
+WHEN_CELLS = len("29 Nov 14:02")
 
 
 class Versions(Dialog[None]):
@@ -40,7 +42,7 @@ class Versions(Dialog[None]):
         self._rows: Sequence[Row] = ()
 
     def compose(self) -> ComposeResult:
-        with Vertical(classes="dialog wide tall switcher") as box:
+        with Vertical(classes="dialog wide switcher") as box:
             box.border_title = label(f"Versions of {self._persona_name}", 70)
             yield RowList(empty="Reading…", id="choices", classes="gives", choose_on_click=False)
             yield self.hint(
@@ -93,18 +95,22 @@ def shown_counts(counts: VersionCounts) -> str:
     return " ".join(f"{number}{mark}" for number, mark in told if number)
 
 
-def version_rows(versions: Sequence[Version], now: datetime, current: int, *, all_read: bool) -> list[Row]:
+def version_rows(versions: Sequence[Version], now: datetime, *, all_read: bool) -> list[Row]:
     """Return the rows of these versions, newest first; with `all_read` the first text, which no change led to, is last."""
-    cells = len(str(versions[0].number)) if versions else 1
-    rows = [_row(one, now, cells, is_current=one.number == current) for one in versions]
+    current = next((one.number for one in versions if one.role != "kept"), 0)
+    rows = [_row(one, now, is_current=one.number == current) for one in versions]
     if all_read:
-        rows.append(Row("0", "the first text", head="0".rjust(cells), current=not current))
+        rows.append(Row("0", "0 · the first text", head_cells=WHEN_CELLS, current=not current))
     return rows
 
 
-def _row(version: Version, now: datetime, cells: int, *, is_current: bool) -> Row:
-    name = f"“{version.name}” " if version.name else ""
-    size = f"+{version.added} −{version.removed}" if version.added or version.removed else ""
-    head = f"{version.number:>{cells}}  {version_names.when(version.at, now)}"
-    text = f"{name}{version_names.author_name(version.by)} · {version_names.reason_of(version)}"
-    return Row(str(version.number), text, head=head, head_cells=cells + 8, tail=size, current=is_current)
+def _row(version: Version, now: datetime, *, is_current: bool) -> Row:
+    parts = [str(version.number), f"“{version.name}”" if version.name else "", author_name(version.by)]
+    return Row(
+        str(version.number),
+        " · ".join(filter(None, [*parts, reason_of(version)])),
+        head=when(version.at, now),
+        head_cells=WHEN_CELLS,
+        tail=f"+{version.added} −{version.removed}" if version.added or version.removed else "",
+        current=is_current,
+    )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Iterator, Sequence
+from collections.abc import Awaitable, Callable, Collection, Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING
 
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 FIRST_READ = 50
 """Versions that are read before the others: more than a screen shows."""
-COUNTED_AT_ONCE = 100
+COUNTED_AT_ONCE = 1_000
 """Versions whose outputs are judged before the next are."""
 
 
@@ -81,28 +81,28 @@ class VersionActions:
         """Show the newest versions and their counts at once, then all others."""
         call, store = self._documents.workspace.call, self._documents.workspace.store
         newest = await call(store.recent_versions, persona_id, FIRST_READ)
-        current = max((one.number for one in newest if one.role != "kept"), default=0)
-        await self._show_versions(dialog, newest, current, all_read=False)
+        await self._show_versions(dialog, newest, all_read=False)
         if (known := self._outputs.stored) is not None:
-            dialog.show_counts(await call(next, _counted(store, persona_id, known), {}))
+            some = {0, *(one.number for one in newest)}
+            dialog.show_counts(await call(_count, store, persona_id, known, some))
         await self._read_all(dialog, persona_id)
-        counting = _counted(store, persona_id, known if self._outputs.is_complete else None)
-        while counts := await call(next, counting, None):
-            dialog.show_counts(counts)
+        stored = known
+        if stored is None or not self._outputs.is_complete:
+            stored = await call(_read_outputs, store, persona_id)
+        numbers = sorted({one.version for one in stored.outputs}, reverse=True)
+        for first in range(0, len(numbers), COUNTED_AT_ONCE):
+            some = set(numbers[first : first + COUNTED_AT_ONCE])
+            dialog.show_counts(await call(_count, store, persona_id, stored, some))
 
     async def _read_all(self, dialog: Versions, persona_id: str) -> None:
         call, store = self._documents.workspace.call, self._documents.workspace.store
-        versions = await call(store.log, persona_id)
-        current = await call(store.current_version, persona_id)
-        await self._show_versions(dialog, versions, current, all_read=True)
+        await self._show_versions(dialog, await call(store.log, persona_id), all_read=True)
 
-    async def _show_versions(
-        self, dialog: Versions, versions: Sequence[Version], current: int, *, all_read: bool
-    ) -> None:
+    async def _show_versions(self, dialog: Versions, versions: Sequence[Version], *, all_read: bool) -> None:
         from tui.screens.dialogs.versions import version_rows
 
         self._versions = versions
-        rows = await asyncio.to_thread(version_rows, versions, self._now(), current, all_read=all_read)
+        rows = await asyncio.to_thread(version_rows, versions, self._now(), all_read=all_read)
         dialog.show_rows(rows)
 
     async def _do(self, dialog: Versions, persona_id: str, what: str, number: int) -> None:
@@ -165,21 +165,19 @@ class VersionActions:
             await workspace.write(workspace.store.name_version, persona_id, name, version=number)
 
 
-def _counted(store: Store, persona_id: str, stored: Stored | None) -> Iterator[dict[int, VersionCounts]]:
-    """Judge what is stored of each version, the newest first, so many at a time. Blocking.
-
-    `stored`: what is known of the log; else it is read.
-    """
+def _read_outputs(store: Store, persona_id: str) -> Stored:
     from agent.outputs.output_log import OutputLog
-    from agent.outputs.version_counts import by_version, count_versions
 
-    inputs = store.get(persona_id).test_inputs
-    stored = stored or OutputLog(store.home, persona_id).read()
-    made = by_version(stored)
-    numbers = sorted(made, reverse=True)
-    for first in range(0, len(numbers), COUNTED_AT_ONCE):
-        some = {number: made[number] for number in numbers[first : first + COUNTED_AT_ONCE]}
-        yield count_versions(stored, some, inputs, None)
+    return OutputLog(store.home, persona_id).read()
+
+
+def _count(
+    store: Store, persona_id: str, stored: Stored, numbers: Collection[int]
+) -> dict[int, VersionCounts]:
+    """Judge what is stored of these versions. Blocking."""
+    from agent.outputs.version_counts import count_versions
+
+    return count_versions(stored, numbers, store.get(persona_id).test_inputs, None)
 
 
 def _diff_of(store: Store, persona_id: str, version: Version) -> str:
