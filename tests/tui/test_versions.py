@@ -152,7 +152,7 @@ async def test_what_a_run_of_the_agent_did_is_run_and_streams_in(tmp_path: Path)
 
             p.main.conversation.panel_controller.start_reading()
             await p.press("k")
-            assert p.main.comparison_actions.compare_read_run()
+            await p.press("ctrl+t")
             await p.until(
                 lambda: isinstance(p.app.screen, ShowComparison) and "broke 2" in drawn(p.app.screen)
             )

@@ -28,11 +28,11 @@ class OutputActions:
         panes: the panes.
         conversations: the agent works beside the runs.
         viewing: the output pane.
+        compare_run: called first while the agent's output is read; returns whether it ran the test inputs on before and
+            after the run under the cursor.
 
     Attributes:
         strip: how far runs are.
-        compare_run: called first while the agent's output is read; returns whether it ran the test inputs on before and
-            after the run under the cursor.
     """
 
     def __init__(
@@ -42,16 +42,17 @@ class OutputActions:
         panes: PaneLayout,
         conversations: ConversationController,
         viewing: OutputViewing,
+        compare_run: Callable[[], bool],
     ) -> None:
         self.strip = RunStrip(id="runs")
-        self.compare_run: Callable[[], bool] = lambda: False
+        self._compare_run = compare_run
         self._host, self._outputs, self._panes, self._chat = host, outputs, panes, conversations
         self._viewing, self._tests = viewing, panes.widget(TestInputs)
         self._was_running = False
         outputs.observe(self.show)
 
     def action_run_inputs(self) -> None:
-        if self._chat.panel_controller.reading and self.compare_run():
+        if self._chat.panel_controller.reading and self._compare_run():
             return
         if self._viewing.has_focus:
             self.run((self._viewing.input_id,))

@@ -162,7 +162,12 @@ class MainScreen(Screen[None]):
             self, self.view, self.panes, self.chat_bar, self.outputs, self._store_typed
         )
         self.output_actions = OutputActions(
-            self, self.outputs, self.panes, self.conversation, self.output_viewing
+            self,
+            self.outputs,
+            self.panes,
+            self.conversation,
+            self.output_viewing,
+            self.comparison_actions.compare_read_run,
         )
         self.version_actions = VersionActions(
             self, self.view, self.outputs, self.comparison_actions, self.checks.bisect_after
