@@ -10,10 +10,9 @@ import secrets
 import shutil
 import stat
 from collections.abc import Mapping
-from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from personas.errors import OutsideHome, PersonaError
 from personas.files import trust
@@ -144,8 +143,7 @@ class Home:
         return HomeChoice(default, "default", offer)
 
 
-@dataclass(frozen=True, slots=True)
-class HomeChoice:
+class HomeChoice(NamedTuple):
     """Which home is meant, and why.
 
     Attributes:

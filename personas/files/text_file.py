@@ -15,8 +15,8 @@ import secrets
 import stat
 import time
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 from personas.errors import BrokenFile, InvalidValue, OutsideHome, StorageError
 
@@ -48,8 +48,7 @@ _REASONS = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class Decoded:
+class Decoded(NamedTuple):
     """A file's text without its byte order mark, and whether it had one. Line endings are as on disk."""
 
     text: str

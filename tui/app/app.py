@@ -35,6 +35,8 @@ from tui.widgets.plain_text import content
 
 if TYPE_CHECKING:
     from agent.core.model import Model
+    from agent.outputs.evaluator import Evaluator
+    from agent.outputs.runner import RunEvent
     from personas.persona import Persona
     from personas.store import Store
     from tui.settings.live_settings import Preferences
@@ -211,6 +213,12 @@ class PersonaApp(TerminalApp, inherit_bindings=False):
         from tui.settings.model_factory import connection
 
         return connection(self.settings, self._env)
+
+    def evaluator(self, store: Store, on_event: Callable[[RunEvent], None]) -> Evaluator:
+        """Return what runs and judges test inputs, by the settings and the connection as they are; may block."""
+        from tui.settings.model_factory import evaluator
+
+        return evaluator(store, self.settings, where=self.connection(), on_event=on_event)
 
     def model(self) -> Model:
         """Return the agent's model, made when first asked for; may block then."""

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from tui.commands.registry import COMMANDS, NO_KEYMAP, Keymap, Where, first_key, key_name, keys_of
 
@@ -24,8 +23,7 @@ FocusArea = Literal[
 Key = tuple[str, str]
 
 
-@dataclass(frozen=True, slots=True)
-class FooterState:
+class FooterState(NamedTuple):
     """The state that the key hints depend on.
 
     Attributes:

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, NamedTuple
 
 ColumnName = Literal["personas", "prompt", "side"]
 
 
-@dataclass(frozen=True, slots=True)
-class Pane:
+class Pane(NamedTuple):
     """A pane of the main screen.
 
     Attributes:
@@ -45,8 +43,7 @@ PANES: tuple[Pane, ...] = (
 BY_ID: Mapping[str, Pane] = {pane.id: pane for pane in PANES}
 
 
-@dataclass(frozen=True, slots=True)
-class Column:
+class Column(NamedTuple):
     """A column beside the prompt, which can be resized and hidden.
 
     Attributes:

@@ -7,8 +7,7 @@ widget that `where` names.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from tui.commands.panes import COLUMNS, PANES
 
@@ -46,8 +45,7 @@ IN_DIALOGS: frozenset[Where] = frozenset(
 """Parts of dialogs, in which the keys of "anywhere" do nothing."""
 
 
-@dataclass(frozen=True, slots=True)
-class Command:
+class Command(NamedTuple):
     """One thing a person can do.
 
     Attributes:

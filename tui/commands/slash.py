@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from tui.chat.export import FORMATS
 from tui.commands.fuzzy import fold
@@ -63,23 +63,20 @@ _COMMAND = re.compile(r"/([^\s/]*)(?=\s|\Z)")
 _MOST = 50
 
 
-@dataclass(frozen=True, slots=True)
-class SlashCommand:
+class SlashCommand(NamedTuple):
     """A command and its argument."""
 
     name: str
     rest: str
 
 
-@dataclass(frozen=True, slots=True)
-class Unknown:
+class Unknown(NamedTuple):
     """A text that looks like a command and is none; `trouble` is the message to the person."""
 
     trouble: str
 
 
-@dataclass(frozen=True, slots=True)
-class Offer:
+class Offer(NamedTuple):
     """One completion.
 
     Attributes:

@@ -9,10 +9,10 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Protocol
 
 from tui.document import debounce
-from tui.document.merge import Clash, meet, touch
 
 if TYPE_CHECKING:
     from personas.persona import Persona
+    from tui.document.merge import Clash
 
 PROMPT = "prompt"
 INPUT = "input:"
@@ -127,6 +127,8 @@ class TextSlot:
             return None
         if not self.merges:
             return self._absorb_value(stored)
+        from tui.document.merge import Clash, meet, touch  # not before the first paint
+
         base = saved = self.base
         if by_agent and self._typed is not None and self.is_typed_in:
             start = self._typed[0]
@@ -156,6 +158,8 @@ class TextSlot:
         elif self.text == stored:
             self.conflict = None
         elif before != stored:
+            from tui.document.merge import Clash
+
             self.conflict = Clash(before, self.text, stored, ())
         return self.conflict
 

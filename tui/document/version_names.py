@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import datetime
+from typing import TYPE_CHECKING
 
-from personas.versions.authorship import Author, Version
 from tui.terminal.sanitise import one_line
+
+if TYPE_CHECKING:
+    from personas.versions.authorship import Author, Version
 
 WHO = {"user": "you", "agent": "the agent", "external": "outside", "restore": "you", "import": "an import"}
 _EDITS = {

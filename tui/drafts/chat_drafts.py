@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from heapq import merge
+from typing import NamedTuple
 
 from tui.drafts.draft import CHAT, Draft, Key, stash_slot
 from tui.terminal.secrets import is_key
@@ -15,8 +15,7 @@ LARGEST = 4 * 1024 * 1024
 """Characters of all of them together; the newest is kept whatever it has."""
 
 
-@dataclass(frozen=True, slots=True)
-class Stash:
+class Stash(NamedTuple):
     """A draft that the person put away.
 
     Attributes:

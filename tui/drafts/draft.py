@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from hashlib import sha256
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from tui.document.text_slot import FIELD, INPUT, PROMPT
 
@@ -19,8 +18,7 @@ DraftStatus = Literal["open", "discarded"]
 """`open`: unsaved text. `discarded`: the person threw it away and may take it back."""
 
 
-@dataclass(frozen=True, slots=True)
-class Draft:
+class Draft(NamedTuple):
     """An unsaved text.
 
     Attributes:
@@ -52,8 +50,7 @@ class Draft:
         return at.removesuffix("+00:00") + "Z"
 
 
-@dataclass(frozen=True, slots=True)
-class OutboxMessage:
+class OutboxMessage(NamedTuple):
     """A message that was sent and is in no conversation's log yet.
 
     Attributes:

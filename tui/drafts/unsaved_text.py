@@ -9,7 +9,6 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import closing, suppress
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from personas.errors import PersonaError
@@ -181,7 +180,7 @@ class UnsavedText:
                     self._superseded.append(draft)  # its text is in another row after the next `write`
                     if draft.slot == CHAT:
                         key = draft.document, stash_slot(draft.text)
-                        draft = replace(draft, slot=key[1], base=draft.stored_at)
+                        draft = draft._replace(slot=key[1], base=draft.stored_at)
                 elif not self.store.adopt(draft):
                     continue  # another program was faster
                 else:

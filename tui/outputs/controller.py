@@ -8,8 +8,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Collection, Coroutine, Mapping, Sequence
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from personas.errors import InvalidValue
 from tui.outputs.run import Attend, OutputKey, Progress, Result, RunAtWork, Work
@@ -56,8 +55,7 @@ class OutputsHost(Protocol):
         """The same, unless the last time is still under way."""
 
 
-@dataclass(frozen=True, slots=True)
-class InputState:
+class InputState(NamedTuple):
     """What is known of one test input.
 
     Attributes:
@@ -467,7 +465,7 @@ class OutputsController:
             await asyncio.wait({self._judging})
         how = "Stopped: " if run.task.cancelled() else "Run: "
         if (progress := self.progress) is not None and (run.made or run.task.cancelled()):
-            self._host.tell(how + " · ".join(replace(progress, is_judging=False).parts))
+            self._host.tell(how + " · ".join(progress._replace(is_judging=False).parts))
         self._runs.remove(run)
         self._close_replaced()
         self._change()

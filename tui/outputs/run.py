@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Coroutine
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Generic, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar
 
 from tui.chat.activity import spent_parts
 
@@ -21,8 +20,7 @@ Attend = Callable[["OutputRun | None"], None]
 Work = Callable[["Pace", Attend], Coroutine[Any, Any, Result]]
 
 
-@dataclass(frozen=True, slots=True)
-class OutputKey:
+class OutputKey(NamedTuple):
     """Which output is being made: of which sample of a test input, from which prompt and model."""
 
     persona_id: str
@@ -38,8 +36,7 @@ class OutputKey:
         return cls(variant.persona_id, trial.test_input.id, trial.sample, variant.prompt_hash, variant.model)
 
 
-@dataclass(frozen=True, slots=True)
-class Progress:
+class Progress(NamedTuple):
     """How far runs are.
 
     Attributes:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import os
 from collections.abc import Collection, Iterator, Mapping
-from dataclasses import dataclass, fields
+from dataclasses import fields
 from pathlib import Path
-from typing import Any, get_origin, get_type_hints
+from typing import Any, NamedTuple, get_origin, get_type_hints
 
 from personas.errors import PersonaError
 from tui.settings.validation import KEYS, RENAMED, TYPES, allowed, faults, faults_in_file
@@ -22,8 +22,7 @@ class BrokenSettings(ConfigError):
     """The settings file cannot be read or is no TOML, and so cannot be changed."""
 
 
-@dataclass(frozen=True, slots=True)
-class Wrong:
+class Wrong(NamedTuple):
     """One thing that is wrong in the settings.
 
     Attributes:

@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, NamedTuple
 
 Calm = Literal["auto", "always", "never"]
 Colours = Literal["auto", "16", "none"]
 
 
-@dataclass(frozen=True, slots=True)
-class Capabilities:
+class Capabilities(NamedTuple):
     """How the program behaves in this terminal.
 
     Attributes:

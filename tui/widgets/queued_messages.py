@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from rich.cells import cell_len, set_cell_size
 from rich.segment import Segment
@@ -22,8 +22,7 @@ MOST = 3
 """Lines that are shown at once: the newest."""
 
 
-@dataclass(frozen=True, slots=True)
-class Queued:
+class Queued(NamedTuple):
     """A queued message; `later`: for the end of the run, not for the end of the present tool call."""
 
     key: str

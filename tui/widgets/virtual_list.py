@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import ClassVar, Literal
+from typing import ClassVar, Literal, NamedTuple
 
 from rich.cells import cell_len, set_cell_size
 from rich.segment import Segment
@@ -24,8 +24,7 @@ from tui.widgets.plain_text import NotSelectable
 from tui.widgets.theme_styles import ink
 
 
-@dataclass(frozen=True, slots=True)
-class SecondLine:
+class SecondLine(NamedTuple):
     """What stands under a row.
 
     Attributes:
@@ -43,8 +42,7 @@ class SecondLine:
     dim: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Row:
+class Row(NamedTuple):
     """One row.
 
     Attributes:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
 from datetime import datetime
 from typing import TYPE_CHECKING, ClassVar
 
@@ -76,7 +75,7 @@ class Versions(Dialog[None]):
 
     def _counted(self, row: Row) -> Row:
         counts = self._counts.get(int(row.key))
-        return row if counts is None else replace(row, tail=f"{row.tail}  {shown_counts(counts)}".strip())
+        return row if counts is None else row._replace(tail=f"{row.tail}  {shown_counts(counts)}".strip())
 
     @on(RowList.Chosen)
     def _chosen(self, event: RowList.Chosen) -> None:

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 
 from tui.commands.registry import sentence
 from tui.document.text_slot import FIELD
-from tui.document.undo import Operation
 from tui.widgets.persona_fields import CHOICES, FIELDS, NOT_SET, SettingsPane
 from tui.widgets.prompt_pane import PromptPane
 from tui.widgets.test_input_list import TestInputs
@@ -17,6 +16,7 @@ if TYPE_CHECKING:
     from tui.chat.controller import ConversationController
     from tui.document.controller import DocumentController
     from tui.document.text_slot import TextSlot
+    from tui.document.undo import Operation
     from tui.screens.main.layout import PaneLayout
     from tui.screens.main.persona_view import PersonaView
     from tui.widgets.chat_bar import ChatBar

@@ -47,7 +47,6 @@ from tui.screens.main.prompt_checks import PromptChecks
 from tui.screens.main.talk import TalkActions
 from tui.screens.main.version_actions import VersionActions
 from tui.screens.too_small import is_click, is_too_small, is_unseen
-from tui.settings.model_factory import evaluator
 from tui.terminal.textual_compat.ordered_keys import OrderedKeys
 from tui.widgets.chat_bar_labels import HINT
 from tui.widgets.footer import KeyLine
@@ -118,9 +117,7 @@ class MainScreen(Screen[None]):
         self.outputs = OutputsController(
             self,
             flush=self._store_typed,
-            make_evaluator=lambda store, on_event: evaluator(
-                store, program.settings, where=program.connection(), on_event=on_event
-            ),
+            make_evaluator=program.evaluator,
             settings=lambda: program.settings,
         )
         self.view = PersonaView(
