@@ -135,7 +135,7 @@ class ComparisonActions:
             await self._run(dialog, prepared, found)
         else:
             answers = f"{missing} answer{'' if missing == 1 else 's'}"
-            dialog.show_sentence(f"{found.finding.sentence}. {answers} missing: {NO_MODEL}")
+            dialog.show_sentence(f"{answers} missing: {NO_MODEL} Of older ones: {found.finding.sentence}.")
 
     async def _run(self, dialog: ShowComparison, prepared: Prepared, found: Comparison) -> None:
         """Run what is missing, and show it as it comes."""
