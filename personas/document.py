@@ -9,7 +9,7 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
@@ -84,6 +84,8 @@ class Document:
         subject: what it is called in messages, as the beginning of a sentence.
         is_broken: whether a content is none that the program can read; an undo must not lead there.
         editor: who has it open in another program, if the person does.
+        is_optional: whether it may be absent. Then its content is empty, so that making and deleting it are changes
+            like others, and an empty file counts as none.
 
     Raises:
         OutsideHome: the key holds what is no plain file name.
@@ -99,6 +101,7 @@ class Document:
         subject: str = "",
         is_broken: Callable[[bytes], bool] = lambda _content: False,
         editor: OpenInEditor | None = None,
+        is_optional: bool = False,
     ) -> None:
         if not all(is_id(part) for part in key.split("/", 1)):
             raise OutsideHome(f"{key!r} cannot be the name of a document: a name is a plain file name.")
@@ -107,6 +110,7 @@ class Document:
         self._subject = subject or f"The document {key}"
         self.is_broken = is_broken
         self._editor = editor
+        self.is_optional = is_optional
         self.key = key
         self.paths = paths
         self.path: Path = paths[0]
@@ -157,7 +161,16 @@ class Document:
     def read_if_there(self) -> bytes | None:
         """Return the content, or None where there is no file."""
         files = [self._read(path) for path in self.paths]
-        return None if files[0] is None else pack(files)
+        return None if files[0] is None and not self.is_optional else self.pack(files)
+
+    def pack(self, files: Sequence[bytes | None]) -> bytes:
+        """Return the content that these files are."""
+        return b"" if self.is_optional and not any(files) else pack(files)
+
+    def unpack(self, content: bytes) -> list[bytes | None]:
+        """Return the files in a content, one for each path."""
+        files = unpack(content, len(self.paths))
+        return [file or None for file in files] if self.is_optional else files
 
     def _read(self, path: Path) -> bytes | None:
         try:
@@ -167,7 +180,7 @@ class Document:
 
     def text(self, content: bytes) -> str:
         """Return a content as it is shown: the text of its file, or of each of its files."""
-        files = unpack(content, len(self.paths))
+        files = self.unpack(content)
         if len(files) == 1:
             return readable(content)
         return "".join(
@@ -334,7 +347,7 @@ class Document:
         if size > 1:
             self._require(before, after)
         try:
-            for path, old, new in zip(self.paths, unpack(before, size), unpack(after, size), strict=True):
+            for path, old, new in zip(self.paths, self.unpack(before), self.unpack(after), strict=True):
                 if old != new:
                     self._put(path, new, partial(self._require_file, path, old, before, after))
                     written.append((path, old))
@@ -346,11 +359,22 @@ class Document:
 
     def _put(self, path: Path, content: bytes | None, check: Callable[[], None]) -> None:
         if content is not None:
+            if self.is_optional:
+                self._make_folder(path.parent)
             replace_file(path, content, root=self._home.root, check=check)
             return
         check()
         with contextlib.suppress(FileNotFoundError):
             remove_file(path, root=self._home.root)
+        if self.is_optional:
+            with contextlib.suppress(OSError):
+                path.parent.rmdir()  # where nothing else is in it
+
+    def _make_folder(self, folder: Path) -> None:
+        try:
+            self._home.inside(folder).mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise storage_error(error, "create", folder) from None
 
     def delete(self, log: VersionLog, before: bytes, *, by: Author) -> int:
         """Remove the files (of a symlink the link alone); return the number of the version that has their text.
@@ -425,7 +449,7 @@ class Document:
         version = self._version(log, before, content, role=role, by=by, subject="file", summary=reason)
         self._record(version)
         with self._void_on_error(version.sha):
-            first, *others = unpack(content, len(self.paths))
+            first, *others = self.unpack(content)
             try:
                 replace_file(self.path, first or b"", root=self._home.root, exclusive=True)
             except FileExistsError:

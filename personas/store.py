@@ -1,4 +1,7 @@
-"""`Store`: the one door to read, list, change, delete, undo and restore personas.
+"""`Store`: the one door to read, list, change, delete, undo and restore personas, and to change documents of the library.
+
+What takes a persona's id and is about versions, and `change`, take the key of a document of the library too,
+`KIND/NAME`; of the persona they return only id and revision count then.
 
 A file is written under its persona's lock, checked against what is on disk, with the old text stored first, in one
 step: see `Document`.
@@ -257,7 +260,7 @@ class Store:
         if isinstance(version, Version):  # the log need not be read once more
             return readable(self.file(persona_id).versions.load(version.sha or version.before))
         file, log = self._recorded(persona_id)
-        return readable(self._load(file, log, _find(persona_id, log, version)))
+        return file.text(self._load(file, log, _find(persona_id, log, version)))
 
     def version_number(self, persona_id: str, version: str | int) -> int:
         """Return the number of a version that is named by its number or its name.
@@ -348,11 +351,9 @@ class Store:
         else:
             raise UnknownVersion(f"{persona_id} has no versions yet: nothing has been changed.")
         to_name = "now" if newer is None else f"version {newer}"
-        title = f"{persona_id}.toml"
-        diff = unified_diff(
-            readable(old), readable(new), f"{title} (version {older})", f"{title} ({to_name})"
-        )
-        return Diff(older, newer, diff, *count(readable(old), readable(new)))
+        title, then, now = f"{persona_id}.toml", file.text(old), file.text(new)
+        diff = unified_diff(then, now, f"{title} (version {older})", f"{title} ({to_name})")
+        return Diff(older, newer, diff, *count(then, now))
 
     def restore(self, persona_id: str, version: str | int, *, by: Author) -> Persona:
         """Make the file what it was in `version`, byte for byte; also brings back a deleted persona.
@@ -373,7 +374,7 @@ class Store:
             number = _find(persona_id, log, version)
             after = self._load(file, log, number, before)
             file.restore(log, before, number, after, by=by)
-            return read_persona(persona_id, after, self.session_of(persona_id))
+            return self._read(persona_id, after)
 
     def undo(
         self, persona_id: str, *, by: Author = USER, only: str | None = None, version: str | int | None = None
@@ -442,6 +443,12 @@ class Store:
         Raises:
             OutsideHome: the id is no plain file name.
         """
+        if "/" in persona_id:
+            from personas.library_document import library_document
+
+            return library_document(
+                self.home, persona_id, now=self._now, editor=self.in_editor.get(persona_id)
+            )
         if not is_id(persona_id):
             raise OutsideHome(f"{persona_id!r} cannot be a persona's id: an id is a plain file name.")
         return Document(
@@ -457,15 +464,19 @@ class Store:
     def _existing(self, persona_id: str) -> Document:
         """Return a persona's file, refusing an unknown id before any lock is made for it."""
         file = self.file(persona_id)
-        if not os.path.lexists(file.path):
+        if not file.is_optional and not os.path.lexists(file.path):
             raise unknown_persona(self.home, persona_id, has_versions=file.versions.exists())
         return file
 
     def _content(self, file: Document) -> bytes:
         """Return a persona's bytes; the error for an unknown id names ids that look like it."""
         content = file.read_if_there()
-        if content is not None:
+        if content or (content is not None and (not file.is_optional or file.versions.exists())):
             return content
+        if file.is_optional:
+            from personas.library_document import unknown_document
+
+            raise unknown_document(self.home, file.key)
         raise unknown_persona(self.home, file.key, has_versions=file.versions.exists())
 
     def _change(
@@ -481,21 +492,33 @@ class Store:
     ) -> Persona:
         from personas.changes import ReplaceText
 
-        before = self._content(file)
+        before = (file.read_if_there() or b"") if file.is_optional else self._content(file)
         if revision is not None and sha256(before) != revision:
             raise _stale(file, change, revision, before)
-        bom = before.startswith(BOM)
+        files = file.unpack(before)
+        new_place = (
+            len(files) - 1 if file.paths[-1].parent.is_dir() else 0
+        )  # of several the last has its own folder
+        place = next((at for at, content in enumerate(files) if content), new_place)
+        content = files[place] or b""
+        bom = content.startswith(BOM)
         # Replacing the whole file is how a person mends one that is not even UTF-8.
-        old = readable(before) if isinstance(change, ReplaceText) else decode(before).text
+        old = readable(content) if isinstance(change, ReplaceText) else decode(content).text
         new = change.apply(old)
-        after = encode(new.removeprefix("\ufeff") if bom else new, bom=bom)
+        files[place] = encode(new.removeprefix("\ufeff") if bom else new, bom=bom)
+        after = file.pack(files)
         if after != before:
             note = (change.subject, change.summarise(old, new))
             log = file.catch_up(before)
             file.write(
                 log, before, after, by=by, note=note, reason=reason, typed=typed and not unit, unit=unit
             )
-        return read_persona(file.key, after, self.session_of(file.key))
+        return self._read(file.key, after)
+
+    def _read(self, key: str, content: bytes) -> Persona:
+        if "/" in key:
+            return Persona(id=key, name=key, revision=sha256(content))
+        return read_persona(key, content, self.session_of(key))
 
     def _recorded(self, persona_id: str) -> tuple[Document, VersionLog]:
         """Return a persona's versions, changes from outside included where they can be recorded now."""
@@ -542,18 +565,18 @@ class Store:
                 else f"The change of version {version} of {persona_id} cannot be undone: it is already, or is too old."
             )
         if done.content is None:
-            persona = self.get(persona_id)
+            persona = self._read(persona_id, file.read())
         else:
-            persona = read_persona(persona_id, done.content, self.session_of(persona_id))
+            persona = self._read(persona_id, done.content)
         return Undone(persona, done.version, done.unit.describe(), done.unit.run_id, done.also, done.left)
 
 
 def _stale(file: Document, change: Change, revision: str, now: bytes) -> Conflict:
     """Return the conflict of a change that was meant for the text of an earlier revision."""
-    theirs = readable(now)
+    theirs = file.text(now)
     base = ours = ""
     with contextlib.suppress(PersonaError):  # the earlier text may not be stored, or not take the change
-        base = ours = readable(file.versions.load(revision))
+        base = ours = file.text(file.versions.load(revision))
     with contextlib.suppress(PersonaError):
         ours = change.apply(base or theirs)
     return Conflict(

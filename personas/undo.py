@@ -11,7 +11,6 @@ from personas.files.home import Home
 from personas.files.text_file import BOM, decode, encode, readable
 from personas.toml.parse import parsing_once
 from personas.versions.authorship import Author
-from personas.versions.bundle import pack, unpack
 from personas.versions.undo import Direction, Hop, HunksConflict, Unit, may_span_documents, reverse
 from personas.versions.unit_index import UnitIndex
 
@@ -169,7 +168,7 @@ def without(document: Document, unit: Unit, before: bytes, direction: Direction)
         UndoConflict: what was written since meets the steps, or the outcome would be a broken file.
     """
     failed = f"Could not {direction} {unit.describe()} in {document.key}"
-    hops, size = unit.hops, len(document.paths)
+    hops = unit.hops
     try:
         contents = {
             sha: document.versions.load(sha, before) for hop in hops for sha in (hop.before, hop.after)
@@ -180,8 +179,8 @@ def without(document: Document, unit: Unit, before: bytes, direction: Direction)
             f"{failed}: a text it needs {lost}; nothing changed. The next {direction} passes it over."
         ) from None
     files: list[bytes | None] = []
-    for place, now in enumerate(unpack(before, size)):
-        stored = {sha: unpack(content, size)[place] for sha, content in contents.items()}
+    for place, now in enumerate(document.unpack(before)):
+        stored = {sha: document.unpack(content)[place] for sha, content in contents.items()}
         try:
             files.append(_reverse_file(hops, now, stored))
         except HunksConflict as conflict:
@@ -192,7 +191,7 @@ def without(document: Document, unit: Unit, before: bytes, direction: Direction)
                 theirs=readable(now or b""),
                 unit=unit,
             ) from None
-    after = pack(files)
+    after = document.pack(files)
     if document.is_broken(after) and not document.is_broken(before):
         raise UndoConflict(
             f"{failed}: it would break the file; nothing changed.",

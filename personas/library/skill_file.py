@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 import re
 
-_FRONTMATTER = re.compile(r"---[ \t]*\n(?P<fields>(?:.*\n)*?)---[ \t]*(?:\n|\Z)")
+_FRONTMATTER = re.compile(r"---[ \t]*\r?\n(?P<fields>(?:.*\n)*?)---[ \t]*\r?(?:\n|\Z)")
 _KEY = re.compile(r"(?P<key>[A-Za-z_][\w-]*):(?:[ \t]+(?P<value>.*))?\Z")
 _BLOCK = re.compile(r"(?P<style>[|>])[+-]?\d?[ \t]*(?:#.*)?\Z")
 _COMMENT = re.compile(r"(?:^|[ \t]+)#.*\Z")
@@ -27,6 +27,23 @@ def read_skill_file(text: str) -> tuple[dict[str, str], str]:
             rest = _indented(lines[at + 1 :])
             fields.setdefault(key["key"], _value((key["value"] or "").strip(), rest))
     return fields, text[found.end() :]
+
+
+def frontmatter_span(text: str) -> tuple[int, int, int]:
+    """Return where the fields of the frontmatter begin and end, and where the content begins; 0, 0, 0: there is none."""
+    found = _FRONTMATTER.match(text)
+    return (0, 0, 0) if found is None else (*found.span("fields"), found.end())
+
+
+def line_of_key(fields: str, key: str) -> tuple[int, int]:
+    """Return the span of a key with its value, both at the end where it is not there."""
+    lines, start = fields.splitlines(keepends=True), 0
+    for at, line in enumerate(lines):
+        found = _KEY.match(line.rstrip("\r\n"))
+        if found and found["key"] == key:
+            return start, start + len(line) + sum(len(more) for more in _indented(lines[at + 1 :]))
+        start += len(line)
+    return start, start
 
 
 def _indented(lines: list[str]) -> list[str]:

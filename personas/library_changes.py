@@ -1,0 +1,148 @@
+"""Changes of links to the library, and of documents of the library, as values like those of `personas.changes`. Pure."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+from personas.errors import InvalidValue
+from personas.library.documents import Kind
+from personas.library.skill_file import frontmatter_span, line_of_key
+from personas.toml import edit as toml_edit
+from personas.toml.parse import parse
+
+
+@dataclass(frozen=True, slots=True)
+class TextChange:
+    """A change that a function makes of the text of a file.
+
+    Attributes:
+        subject: what it changes.
+        summary: what it does, in a few words.
+        edit: returns the new text; raises `InvalidValue` where there is nothing to be done.
+    """
+
+    subject: str
+    summary: str
+    edit: Callable[[str], str]
+    typed: ClassVar[bool] = False
+
+    def apply(self, text: str) -> str:
+        """Return the file's new text."""
+        return self.edit(text)
+
+    def summarise(self, old: str, new: str) -> str:
+        """Say what turned the text `old` into `new`."""
+        return self.summary
+
+
+def link(
+    kind: Kind, name: str, *, order: int | None = None, priority: int | None = None, stage: str = ""
+) -> TextChange:
+    """Return the change of a persona that links a document; an arc takes the place of another one."""
+
+    def edit(text: str) -> str:
+        fields = parse(text)
+        if kind == "arc":
+            if (fields.get("arc") or {}).get("name") == name:
+                raise InvalidValue(f"The arc {name} is linked already.")
+            return toml_edit.set_value(text, ("arc",), {"name": name, **({"stage": stage} if stage else {})})
+        linked = list(fields.get(f"{kind}s") or [])
+        if name in [_name_of(one) for one in linked]:
+            raise InvalidValue(f"The {kind} {name} is linked already.")
+        if kind != "part":
+            return toml_edit.set_value(text, (f"{kind}s",), [*linked, name])
+        given = {"name": name, "order": order, "priority": priority}
+        return toml_edit.append_table(
+            text, ("parts",), {key: one for key, one in given.items() if one is not None}
+        )
+
+    return TextChange("links", f"{kind} {name} linked", edit)
+
+
+def unlink(kind: Kind, name: str) -> TextChange:
+    """Return the change of a persona that takes a link away."""
+
+    def edit(text: str) -> str:
+        fields = parse(text)
+        places = _places(fields, kind, name)
+        if not places:
+            raise InvalidValue(f"The {kind} {name} is not linked.")
+        for path in reversed(places):
+            text = (
+                toml_edit.remove_key(text, path[:1])
+                if kind == "arc"
+                else toml_edit.remove_table(text, path[:2])
+            )
+        return text
+
+    return TextChange("links", f"{kind} {name} unlinked", edit)
+
+
+def rename_reference(kind: Kind, old: str, new: str) -> TextChange:
+    """Return the change of a persona or an arc that lets what names a document by its old name name it by its new one."""
+
+    def edit(text: str) -> str:
+        for path in _places(parse(text), kind, old):
+            text = toml_edit.set_value(text, path, new)
+        return text
+
+    return TextChange("links", f"{kind} {old} is called {new}", edit)
+
+
+def set_stage(stage: str) -> TextChange:
+    """Return the change of a persona that puts it on a stage of its arc."""
+    return TextChange(
+        "stage", f"stage: {stage}", lambda text: toml_edit.set_value(text, ("arc", "stage"), stage)
+    )
+
+
+def set_key(kind: Kind, key: str, value: Any) -> TextChange:
+    """Return the change of a document that sets one of its keys."""
+
+    def edit(text: str) -> str:
+        return toml_edit.set_value(text, (key,), value) if value or key in parse(text) else text
+
+    return TextChange(key, f"{key} set", edit)
+
+
+def set_skill_key(key: str, value: Any) -> TextChange:
+    """Return the change of a `SKILL.md` that sets its name, description or content."""
+
+    def edit(text: str) -> str:
+        start, end, body = frontmatter_span(text)
+        if key == "content":
+            return text[:body] + str(value)
+        if key == "tags":
+            raise InvalidValue("A SKILL.md has no tags.")
+        line = f"{key}: {value if key == 'name' else json.dumps(value, ensure_ascii=False)}\n"
+        if not body:
+            return f"---\n{line}---\n{text}"
+        first, last = line_of_key(text[start:end], key)
+        return text[: start + first] + line + text[start + last :]
+
+    return TextChange(key, f"{key} set", edit)
+
+
+def _name_of(link: Any) -> Any:
+    return link.get("name") if isinstance(link, dict) else link
+
+
+def _places(fields: dict[str, Any], kind: Kind, name: str) -> list[tuple[str | int, ...]]:
+    """Return where a persona or an arc names a document."""
+    found: list[tuple[str | int, ...]] = []
+    if kind == "arc":
+        return [("arc", "name")] if _name_of(fields.get("arc")) == name else []
+    links = fields.get(f"{kind}s")
+    for at, one in enumerate(links if isinstance(links, list) else []):
+        if _name_of(one) == name:
+            found.append((f"{kind}s", at, "name") if isinstance(one, dict) else (f"{kind}s", at))
+    stages = fields.get("stages")
+    for at, stage in enumerate(stages if kind == "part" and isinstance(stages, list) else []):
+        parts = stage.get("parts") if isinstance(stage, dict) else None
+        for place, part in enumerate(parts if isinstance(parts, list) else []):
+            if part == name:
+                found.append(("stages", at, "parts", place))
+    return found

@@ -1,0 +1,327 @@
+"""Changing the documents of the library and the links to them, each through `Store.change`: with versions and undo."""
+
+from __future__ import annotations
+
+import builtins
+import contextlib
+import secrets
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from personas.changes import NAME_LIMIT, ReplaceText, require_line
+from personas.errors import InvalidValue, PersonaError
+from personas.files.text_file import sha256, storage_error
+from personas.library.documents import (
+    CHOICES,
+    FIELDS,
+    PART_TYPES,
+    Kind,
+    LibraryDocument,
+)
+from personas.library.folders import SKILL_FILE, Library, folder_of, path_of, read_all
+from personas.library_changes import (
+    TextChange,
+    link,
+    rename_reference,
+    set_key,
+    set_skill_key,
+    set_stage,
+    unlink,
+)
+from personas.library_document import parse_key, unknown_document
+from personas.persona import Persona
+from personas.store import Store
+from personas.versions.authorship import USER, Author
+
+_NOTHING = sha256(b"")
+
+
+class InUse(PersonaError):
+    """A document that is used is not deleted."""
+
+
+@dataclass(frozen=True, slots=True)
+class User:
+    """A persona, or a stage of an arc, that names a document."""
+
+    kind: str
+    name: str
+    stage: str | None = None
+
+    def to_record(self) -> dict[str, str]:
+        """Return it as a JSON object."""
+        stage = {} if self.stage is None else {"stage": self.stage}
+        return {"kind": self.kind, "name": self.name, **stage}
+
+    @property
+    def key(self) -> str:
+        """The key of its document: a persona's id, or `arc/NAME`."""
+        return self.name if self.kind == "persona" else f"{self.kind}/{self.name}"
+
+
+class LibraryStore:
+    """The library of a home, to be read and changed. Every method may raise what `Store` raises.
+
+    Args:
+        store: of the home.
+        by: who makes the changes.
+    """
+
+    def __init__(self, store: Store, *, by: Author = USER) -> None:
+        self.store = store
+        self._by = by
+
+    # -- reading --------------------------------------------------------------------------------------
+
+    def get(self, kind: Kind, name: str) -> LibraryDocument:
+        """Return a document, broken ones too.
+
+        Raises:
+            UnknownPersona: there is none; the message names those that look like it.
+        """
+        parse_key(f"{kind}/{name}")
+        document = Library(self.store.home).get((kind, name))
+        if document is None:
+            raise unknown_document(self.store.home, f"{kind}/{name}")
+        return document
+
+    def list(
+        self, kind: Kind, *, type: str | None = None, tags: Collection[str] = ()
+    ) -> builtins.list[LibraryDocument]:
+        """Return the documents of a kind, broken ones too; with `type` or `tags` those of the type that have all tags."""
+        return [
+            one
+            for one in read_all(self.store.home, kind)
+            if (type is None or type in (one.type, one.trait_type)) and set(tags) <= set(one.tags)
+        ]
+
+    def users(self, kind: Kind, name: str) -> builtins.list[User]:
+        """Return who names a document; it need not exist."""
+        users = [User("persona", one.id) for one in self.store.list() if name in linked(one)[kind]]
+        for arc in read_all(self.store.home, "arc") if kind == "part" else ():
+            users += [User("arc", arc.name, stage.name) for stage in arc.stages if name in stage.parts]
+        return users
+
+    # -- documents ------------------------------------------------------------------------------------
+
+    def create(self, kind: Kind, name: str, fields: Mapping[str, Any]) -> builtins.list[str]:
+        """Make a document and return what the person should look at.
+
+        Args:
+            kind, name: of the document.
+            fields: values by key.
+
+        Raises:
+            InvalidValue: the name is taken or none, or a value cannot be.
+        """
+        parse_key(f"{kind}/{name}")
+        warnings = check_fields(kind, fields)
+        self._require_free(kind, name)
+        text = ""
+        for key in FIELDS[kind]:
+            if fields.get(key):
+                text = set_key(kind, key, fields[key]).apply(text)
+        text = text or 'description = ""\n'  # an empty file is none
+        self._change(kind, name, ReplaceText(text), reason="created", revision=_NOTHING)
+        return warnings
+
+    def update(
+        self, kind: Kind, name: str, fields: Mapping[str, Any], *, revision: str | None = None
+    ) -> builtins.list[str]:
+        """Set the given keys of a document and return what the person should look at; other keys stay.
+
+        Raises:
+            InvalidValue: a value cannot be.
+            Conflict: the document is no longer at `revision`.
+        """
+        self.get(kind, name)
+        warnings = check_fields(kind, fields)
+        path = path_of(self.store.home, kind, name)
+        in_skill_file = path is not None and path.name == SKILL_FILE
+
+        def edit(text: str) -> str:
+            for key, value in fields.items():
+                text = (set_skill_key(key, value) if in_skill_file else set_key(kind, key, value)).apply(text)
+            return text
+
+        keys = ", ".join(fields)
+        self._change(kind, name, TextChange(keys, f"{keys} set", edit), revision=revision)
+        return warnings
+
+    def rename(self, kind: Kind, old: str, new: str) -> builtins.list[User]:
+        """Rename a document and let everyone who names it name it so, as one unit of undo; return who does.
+
+        Raises:
+            InvalidValue: the new name is taken, or none.
+            EditRefused: a reference cannot be changed alone; nothing is changed.
+        """
+        self.get(kind, old)
+        parse_key(f"{kind}/{new}")
+        self._require_free(kind, new)
+        users = self.users(kind, old)
+        change = rename_reference(kind, old, new)
+        for user in users:
+            change.apply(self.store.text(user.key))  # refused for one of them, nothing is changed
+        unit = "" if self._by.run_id else f"rename:{secrets.token_hex(8)}"
+        text = self.store.text(f"{kind}/{old}")
+        folder = folder_of(self.store.home, kind) / old
+        if (folder / SKILL_FILE).is_file() and path_of(self.store.home, kind, old) == folder / SKILL_FILE:
+            text = set_skill_key("name", new).apply(text)
+            self._move_others(folder, folder.with_name(new))
+        self._change(kind, new, ReplaceText(text), reason=f"renamed from {old}", revision=_NOTHING, unit=unit)
+        for key in dict.fromkeys(user.key for user in users):
+            self.store.change(key, change, revision=None, by=self._by, unit=unit)
+        self._change(kind, old, ReplaceText(""), reason=f"renamed to {new}", unit=unit)
+        return users
+
+    def delete(self, kind: Kind, name: str, *, force: bool = False) -> None:
+        """Delete a document; undo brings it back.
+
+        Raises:
+            InUse: it is used, or other files lie beside a `SKILL.md`, and `force` is not given.
+        """
+        self.get(kind, name)
+        users = self.users(kind, name)
+        if users and not force:
+            named = ", ".join(dict.fromkeys(user.key for user in users))
+            raise InUse(f"The {kind} {name} is used by {named}; --force deletes it all the same.")
+        path = path_of(self.store.home, kind, name)
+        if path is not None and path.name == SKILL_FILE and not force and len([*path.parent.iterdir()]) > 1:
+            raise InUse(f"Other files lie in {path.parent}; --force deletes SKILL.md and leaves them.")
+        self._change(kind, name, ReplaceText(""), reason="deleted")
+
+    # -- links ----------------------------------------------------------------------------------------
+
+    def link(
+        self,
+        persona_id: str,
+        kind: Kind,
+        name: str,
+        *,
+        order: int | None = None,
+        priority: int | None = None,
+        stage: str | None = None,
+    ) -> Persona:
+        """Link a document to a persona; of an arc, `stage` is where the persona is on it.
+
+        Raises:
+            InvalidValue: it is linked already, or the arc has no such stage.
+        """
+        document = self.get(kind, name)
+        if stage is not None:
+            _require_stage(document, stage)
+        change = link(kind, name, order=order, priority=priority, stage=stage or "")
+        return self.store.change(persona_id, change, revision=None, by=self._by)
+
+    def unlink(self, persona_id: str, kind: Kind, name: str) -> Persona:
+        """Take a link away; the document need not exist.
+
+        Raises:
+            InvalidValue: it is not linked.
+        """
+        return self.store.change(persona_id, unlink(kind, name), revision=None, by=self._by)
+
+    def set_stage(self, persona_id: str, wanted: str) -> str:
+        """Put a persona on a stage of its arc and return the stage.
+
+        Args:
+            persona_id: whose.
+            wanted: the stage's name, `advance` for the next one, `reset` for the first one.
+
+        Raises:
+            InvalidValue: the persona has no arc, the arc no such stage, or the last one is reached.
+        """
+        persona = self.store.get(persona_id)
+        if persona.arc is None:
+            raise InvalidValue(
+                f"{persona_id} is on no arc; link one with `persona link {persona_id} arc NAME`."
+            )
+        arc = self.get("arc", persona.arc.name)
+        stages = [stage.name for stage in arc.stages]
+        if not stages:
+            raise InvalidValue(f"The arc {arc.name} has no stages.")
+        stage = wanted
+        if wanted == "reset":
+            stage = stages[0]
+        elif wanted == "advance":
+            now = persona.arc.stage or stages[0]
+            _require_stage(arc, now)
+            if now == stages[-1]:
+                raise InvalidValue(f"{persona_id} is on the last stage of {arc.name}, {now}.")
+            stage = stages[stages.index(now) + 1]
+        _require_stage(arc, stage)
+        self.store.change(persona_id, set_stage(stage), revision=persona.revision, by=self._by)
+        return stage
+
+    # -- inside ---------------------------------------------------------------------------------------
+
+    def _change(
+        self,
+        kind: Kind,
+        name: str,
+        change: Any,
+        *,
+        reason: str = "",
+        revision: str | None = None,
+        unit: str = "",
+    ) -> None:
+        self.store.change(
+            f"{kind}/{name}", change, revision=revision, by=self._by, reason=reason, alone=True, unit=unit
+        )
+
+    def _require_free(self, kind: Kind, name: str) -> None:
+        if path_of(self.store.home, kind, name) is not None:
+            raise InvalidValue(f"There is already a {kind} called {name}.")
+
+    def _move_others(self, old: Path, new: Path) -> None:
+        """Move what lies beside a `SKILL.md` into the folder of its new name."""
+        try:
+            self.store.home.inside(new.parent)
+            with contextlib.suppress(FileExistsError):
+                new.mkdir()
+            for path in [*old.iterdir()]:
+                if path.name != SKILL_FILE:
+                    path.rename(new / path.name)
+        except OSError as error:
+            raise storage_error(error, "rename", old) from None
+
+
+def linked(persona: Persona) -> dict[Kind, tuple[str, ...]]:
+    """Return the names that a persona links, by kind."""
+    return {
+        "part": tuple(part.name for part in persona.parts),
+        "trait": persona.traits,
+        "skill": persona.skills,
+        "guardrail": persona.guardrails,
+        "arc": () if persona.arc is None else (persona.arc.name,),
+    }
+
+
+def check_fields(kind: Kind, fields: Mapping[str, Any]) -> list[str]:
+    """Return what the person should look at in values for a document.
+
+    Raises:
+        InvalidValue: the documents of the kind have no such key, or the value cannot be.
+    """
+    for key, value in fields.items():
+        if key not in FIELDS[kind]:
+            raise InvalidValue(f"A {kind} has no {key}; it has {', '.join(FIELDS[kind])}.")
+        if key in ("severity", "trait_type") and value and value not in CHOICES[key]:
+            raise InvalidValue(f"{key} must be one of {', '.join(CHOICES[key])}, not {value!r}.")
+        if key == "type" or key == "tags":
+            for word in [value] if isinstance(value, str) else value:
+                require_line(word, f"A {'type' if key == 'type' else 'tag'}", NAME_LIMIT)
+    kind_of_part = fields.get("type")
+    if kind_of_part and kind_of_part not in PART_TYPES:
+        return [f"{kind_of_part!r} is none of the types {', '.join(PART_TYPES)}"]
+    return []
+
+
+def _require_stage(arc: LibraryDocument, stage: str) -> None:
+    names: Sequence[str] = [one.name for one in arc.stages]
+    if stage not in names:
+        raise InvalidValue(
+            f"The arc {arc.name} has no stage {stage!r}; there is {', '.join(names) or 'none'}."
+        )
