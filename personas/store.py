@@ -87,11 +87,10 @@ class Store:
             UnknownPersona: no such file; the message names the nearest ids.
         """
         file = self.file(persona_id)
-        session_id = self.session_of(persona_id)
         try:
-            return read_persona(persona_id, self._content(file), session_id)
+            return self._read(persona_id, self._content(file))
         except (OutsideHome, StorageError) as error:
-            return broken_persona(persona_id, error, session_id=session_id)
+            return broken_persona(persona_id, error, session_id=self.session_of(persona_id))
 
     def writer(self, persona_id: str) -> int | None:
         """Return the pid of the other process that writes a persona now, 0 if unknown, None for nobody."""
@@ -104,7 +103,9 @@ class Store:
         Raises:
             BrokenFile: the file is not UTF-8.
         """
-        return decode(self._content(self.file(persona_id))).text
+        file = self.file(persona_id)
+        content = self._content(file)
+        return decode(next((one for one in file.unpack(content) if one), b"")).text
 
     def path(self, persona_id: str) -> Path:
         """Return where the persona's file lies; it need not exist.
@@ -517,7 +518,13 @@ class Store:
 
     def _read(self, key: str, content: bytes) -> Persona:
         if "/" in key:
-            return Persona(id=key, name=key, revision=sha256(content))
+            from personas.library.folders import Library
+            from personas.library_document import parse_key
+
+            document = Library(self.home).get(parse_key(key))
+            return Persona(
+                id=key, name=key, revision=sha256(content), error=None if document is None else document.error
+            )
         return read_persona(key, content, self.session_of(key))
 
     def _recorded(self, persona_id: str) -> tuple[Document, VersionLog]:

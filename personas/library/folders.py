@@ -32,6 +32,13 @@ class Library:
             self._known[key] = read_file_of(self._home, *key) if is_name(key[1]) else None
         return self._known[key]
 
+    def sources(self) -> dict[str, str | None]:
+        """Return the revision of each document that was asked for, None where there is none, by `KIND/NAME`."""
+        return {
+            f"{kind}/{name}": None if one is None else one.revision
+            for (kind, name), one in sorted(self._known.items())
+        }
+
 
 def folder_of(home: Home, kind: Kind) -> Path:
     """Return the folder of a kind."""

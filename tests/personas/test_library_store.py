@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from personas.changes import ReplaceText
+from personas.changes import ReplaceText, SetTags
+from personas.compiled import Options, compile_persona, stored_texts
 from personas.errors import Conflict, InvalidValue, NothingToUndo, UnknownPersona
 from personas.files.home import Home
 from personas.library_store import InUse, LibraryStore, User
@@ -189,6 +190,7 @@ def test_a_skill_file_is_changed_renamed_and_deleted_in_place(
     library.rename("skill", "pay", "refund")
     assert sorted(path.name for path in (folder.parent / "refund").iterdir()) == ["SKILL.md", "table.csv"]
     assert not folder.exists() and library.get("skill", "refund").warnings == ()
+    assert store.text("skill/refund") == new.replace("name: pay", "name: refund")
     with pytest.raises(InUse, match="Other files lie in"):
         library.delete("skill", "refund")
     store.undo("skill/refund")
@@ -210,3 +212,25 @@ def test_an_undo_does_not_lead_to_a_broken_document(library: LibraryStore, store
         store.change("part/warm", ReplaceText(text), revision=None, by=USER, alone=True)
     with pytest.raises(UndoConflict, match="would break the file"):
         store.undo("part/warm")
+
+
+def test_compiled_texts_are_stored_and_stale_when_what_they_come_from_changed(
+    library: LibraryStore, store: Store
+) -> None:
+    def now() -> tuple[object, object]:
+        found = stored_texts(store, store.get("p"))
+        return found["compiled_detail"] is not None, found["stale"]
+
+    assert now() == (False, False)
+    compile_persona(store, store.get("p"), Options(limit=0))
+    assert now() == (False, False)
+    compile_persona(store, store.get("p"))
+    assert now() == (True, False)
+    library.update("part", "warm", {"content": "Be kind."})
+    assert now() == (True, True)
+    store.undo("part/warm")
+    assert now() == (True, False)
+    store.change("p", SetTags(["x"]), revision=None, by=USER)
+    assert now() == (True, False)
+    library.delete("trait", "curious", force=True)
+    assert now() == (True, True)

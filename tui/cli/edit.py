@@ -42,7 +42,15 @@ def edit(invocation: Invocation, persona_id: str) -> None:
     persona edit optimist
     EDITOR="code --wait" persona edit optimist
     """
-    store = invocation.store
+    edit_document(invocation.store, persona_id)
+
+
+def edit_document(store: Store, persona_id: str) -> None:
+    """Let the person edit a persona's file, or a document of the library, and save it.
+
+    Raises:
+        PersonaError: that failed; the message says where the text is.
+    """
     old = store.text(persona_id)
     know(store, persona_id)
     for left in earlier_drafts(store, persona_id):
@@ -126,9 +134,13 @@ def _with_draft(error: PersonaError, draft: Path) -> tuple[str, int | None, int 
     return f"{error.message}; your text is kept in {draft}", error.line, error.column
 
 
+def _draft_name(key: str) -> str:
+    return key[:_LONGEST_ID].replace("/", "-")
+
+
 def earlier_drafts(store: Store, persona_id: str) -> list[Path]:
     """Return the drafts of a persona that earlier edits left behind."""
-    name = re.compile(rf"{re.escape(persona_id[:_LONGEST_ID])}\.\w{{8}}\.toml")
+    name = re.compile(rf"{re.escape(_draft_name(persona_id))}\.\w{{8}}\.toml")
     with suppress(OSError):
         return sorted(path for path in store.home.state.iterdir() if name.fullmatch(path.name))
     return []
@@ -143,7 +155,7 @@ def write_draft(store: Store, persona_id: str, text: str) -> Path:
     draft = None
     try:
         handle, name = tempfile.mkstemp(
-            prefix=f"{persona_id[:_LONGEST_ID]}.", suffix=".toml", dir=store.home.state
+            prefix=f"{_draft_name(persona_id)}.", suffix=".toml", dir=store.home.state
         )
         draft = Path(name)
         with os.fdopen(handle, "wb") as file:

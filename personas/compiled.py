@@ -1,0 +1,150 @@
+"""What a persona and its links come to, in the shapes that commands and tools answer, and the compiled texts that are stored."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from personas.files.home import Home
+from personas.files.json_file import edit_json, read_json
+from personas.files.text_file import sha256
+from personas.library.assembly import Assembled, assemble
+from personas.library.folders import Library
+from personas.persona import Persona
+from personas.store import Store, utc_now
+
+ON_DEMAND_TOOLS = {
+    "get_agent_part": "load the full content of a part",
+    "get_agent_trait": "load the instruction of a trait",
+    "get_agent_skill": "load the content of a skill",
+    "get_agent_guardrail": "load the content of a guardrail",
+    "compile_persona": "load everything as one text",
+}
+_FILE = "compiled.json"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Options:
+    """The options of one call, see `assemble`."""
+
+    overrides: Mapping[str, str] = field(default_factory=dict)
+    stage: str | None = None
+    types: Sequence[str] | None = None
+    limit: int | None = None
+    budget: int | None = None
+
+    def assemble(self, persona: Persona, library: Library, *, detail: bool = True) -> Assembled:
+        """Return the persona put together with these options."""
+        return assemble(
+            persona,
+            library,
+            overrides=self.overrides,
+            stage=self.stage,
+            types=self.types,
+            limit=self.limit,
+            budget=self.budget,
+            detail=detail,
+        )
+
+
+def compile_persona(
+    store: Store,
+    persona: Persona,
+    options: Options = Options(),
+    *,
+    now: Callable[[], datetime] = utc_now,
+    keep: bool = True,
+) -> dict[str, Any]:
+    """Return both texts of a persona; without options, and with `keep`, they are stored beside it.
+
+    Raises:
+        InvalidValue: see `assemble`.
+        StorageError: the disk refused.
+    """
+    library = Library(store.home)
+    detail = options.assemble(persona, library)
+    summary = options.assemble(persona, library, detail=False)
+    at = now().astimezone(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+    texts = {"compiled_summary": summary.text, "compiled_detail": detail.text, "compiled_at": at}
+    if keep and options == Options():
+        with edit_json(_file(store.home), lock="compiled.lock", what="The file of compiled texts") as stored:
+            stored[persona.id] = {**texts, "source": _source(persona, library)}
+    missing = [one.to_record() for one in detail.missing]
+    return {
+        "name": persona.id,
+        **texts,
+        "missing": missing,
+        "left_out": [one.name for one in detail.left_out],
+    }
+
+
+def stored_texts(store: Store, persona: Persona) -> dict[str, Any]:
+    """Return the compiled texts that are stored, None where there are none, and whether they are stale."""
+    found = read_json(_file(store.home)).get(persona.id)
+    if not isinstance(found, dict):
+        return {"compiled_summary": None, "compiled_detail": None, "compiled_at": None, "stale": False}
+    library = Library(store.home)
+    Options().assemble(persona, library)  # asks for all documents that are used
+    texts = {key: found.get(key) for key in ("compiled_summary", "compiled_detail", "compiled_at")}
+    return {**texts, "stale": found.get("source") != _source(persona, library)}
+
+
+def manifest(store: Store, persona: Persona, options: Options = Options()) -> dict[str, Any]:
+    """Return the structure of a persona without any content, and which tools bring the contents.
+
+    Raises:
+        InvalidValue: see `assemble`.
+    """
+    done = options.assemble(persona, Library(store.home))
+    return {
+        "name": persona.id,
+        "description": persona.description,
+        "parts": [
+            {"name": one.name, "type": one.type, "description": one.description}
+            for _, one in done.documents("part")
+        ],
+        "traits": [
+            {"name": one.name, "trait_type": one.trait_type, "description": one.description}
+            for _, one in done.documents("trait")
+        ],
+        "skills": [one.name for _, one in done.documents("skill")],
+        "guardrails": [one.name for _, one in done.documents("guardrail")],
+        "arc": persona.arc and {"name": persona.arc.name, "stage": done.stage.name if done.stage else None},
+        "on_demand_tools": ON_DEMAND_TOOLS,
+    }
+
+
+def explain(
+    store: Store, persona: Persona, options: Options = Options(), *, detail: bool = True
+) -> dict[str, Any]:
+    """Return the text of a persona, and of each line where it comes from.
+
+    Raises:
+        InvalidValue: see `assemble`.
+    """
+    done = options.assemble(persona, Library(store.home), detail=detail)
+    return {
+        "text": done.text,
+        "lines": [line.to_record(number) for number, line in enumerate(done.lines, 1)],
+        "pieces": [
+            {**one.to_record(), "tokens": done.tokens_of(one), "estimated": True} for one in done.pieces
+        ],
+        "left_out": [one.name for one in done.left_out],
+        "missing": [one.to_record() for one in done.missing],
+    }
+
+
+def _file(home: Home) -> Path:
+    return home.state / _FILE
+
+
+def _source(persona: Persona, library: Library) -> str:
+    """Return a hash of all that the texts come from."""
+    links = [asdict(part) for part in persona.parts], persona.traits, persona.skills, persona.guardrails
+    arc = None if persona.arc is None else asdict(persona.arc)
+    said = [persona.system_prompt, persona.summary, links, arc, library.sources()]
+    return sha256(json.dumps(said, sort_keys=True).encode())

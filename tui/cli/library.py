@@ -1,0 +1,296 @@
+"""The commands on the library: one group for each kind of document, and `link`, `unlink`, `stage`."""
+
+from __future__ import annotations
+
+import sys
+from typing import Any
+
+import click
+
+from personas.library.documents import FIELDS, KINDS, Kind, LibraryDocument
+from personas.library_store import LibraryStore
+from tui.cli.group import Invocation
+from tui.cli.options import RESULT, json_option, persona_argument
+from tui.cli.personas import describe, read_stdin, with_lf
+from tui.cli.printing import columns, print_json, print_text
+from tui.cli.stderr import print_error
+
+kind_argument = click.argument("kind", type=click.Choice(KINDS))
+name_argument = click.argument("name")
+
+
+def record_of(document: LibraryDocument) -> dict[str, Any]:
+    """Return a document as a JSON object."""
+    from dataclasses import asdict
+
+    fields = asdict(document)
+    keys = {key: fields[key] for key in FIELDS[document.kind]}
+    more = {key: fields[key] for key in ("revision", "error", "warnings")}
+    return {"name": document.name, **keys, **more}
+
+
+def _keys(kind: Kind) -> list[str]:
+    return [key for key in FIELDS[kind] if key != "stages"]
+
+
+def _value(key: str, value: str) -> Any:
+    text = read_stdin() if value == "-" else with_lf(value)
+    return [one.strip() for one in text.split(",") if one.strip()] if key == "tags" else text
+
+
+def _result(invocation: Invocation, key: str, summary: str, warnings: list[str], as_json: bool) -> None:
+    for warning in warnings:
+        print_error(warning)
+    if not as_json:
+        print_text(summary)
+        return
+    from personas.files.text_file import sha256
+
+    file = invocation.store.file(key)
+    revision = sha256(file.read_if_there() or b"")
+    version = invocation.store.current_version(key)
+    print_json(
+        {"id": key, "revision": revision, "version": version, "summary": summary, "warnings": warnings}
+    )
+
+
+def _list(kind: Kind) -> click.Command:
+    @click.command("list", help=f"List the {kind}s, broken ones too.")
+    @click.option("--type", "type_", metavar="T", help="Only those of this type.")
+    @click.option("--tag", "tags", metavar="TAG", multiple=True, help="Only those with this tag.")
+    @json_option("Print a JSON array.")
+    @click.pass_obj
+    def command(invocation: Invocation, type_: str | None, tags: tuple[str, ...], as_json: bool) -> None:
+        documents = LibraryStore(invocation.store).list(kind, type=type_, tags=tags)
+        if as_json:
+            shown = ("name", "type", "trait_type", "severity", "description", "tags", "error", "warnings")
+            print_json(
+                [{k: v for k, v in record_of(one).items() if k in shown} for one in documents], indent=2
+            )
+            return
+        for line in columns(
+            [
+                (
+                    one.name,
+                    one.type or one.trait_type or one.severity,
+                    f"broken: {describe(one.error)}" if one.error else one.description,
+                )
+                for one in documents
+            ]
+        ):
+            print_text(line)
+        if not documents:
+            print_text(f"No {kind}s here. Make one with: persona {kind} new NAME")
+
+    return command
+
+
+def _show(kind: Kind) -> click.Command:
+    @click.command("show", help=f"Show a {kind}.")
+    @name_argument
+    @json_option(f"Print the {kind} as JSON.")
+    @click.pass_obj
+    def command(invocation: Invocation, name: str, as_json: bool) -> None:
+        document = LibraryStore(invocation.store).get(kind, name)
+        if as_json:
+            print_json(record_of(document), indent=2)
+            return
+        if document.error is not None:
+            print_text(f"broken: {describe(document.error)}; fix it with: persona {kind} edit {name}")
+        for warning in document.warnings:
+            print_error(warning)
+        print_text(invocation.store.text(f"{kind}/{name}"), end="")
+
+    return command
+
+
+def _new(kind: Kind) -> click.Command:
+    def command(invocation: Invocation, /, name: str, as_json: bool, **given: str | None) -> None:
+        fields = {key: _value(key, value) for key, value in given.items() if value is not None}
+        warnings = LibraryStore(invocation.store).create(kind, name, fields)
+        _result(invocation, f"{kind}/{name}", f"created {kind} {name}", warnings, as_json)
+
+    made = click.command("new", help=f"Make a {kind}. `-` as a text reads stdin.")(
+        name_argument(json_option(RESULT)(click.pass_obj(command)))
+    )
+    made.params += [click.Option([f"--{key.replace('_', '-')}"], metavar="TEXT") for key in _keys(kind)]
+    return made
+
+
+def _set(kind: Kind) -> click.Command:
+    @click.command(
+        "set", help=f"Set a key of a {kind}: {', '.join(_keys(kind))}. Tags have commas between them."
+    )
+    @name_argument
+    @click.argument("field", type=click.Choice(_keys(kind)))
+    @click.argument("value", metavar="VALUE|-")
+    @json_option(RESULT)
+    @click.pass_obj
+    def command(invocation: Invocation, name: str, field: str, value: str, as_json: bool) -> None:
+        warnings = LibraryStore(invocation.store).update(kind, name, {field: _value(field, value)})
+        _result(invocation, f"{kind}/{name}", f"set {field} of {kind} {name}", warnings, as_json)
+
+    return command
+
+
+def _edit(kind: Kind) -> click.Command:
+    @click.command("edit", help=f"Edit a {kind} in $VISUAL or $EDITOR, even a broken one.")
+    @name_argument
+    @click.pass_obj
+    def command(invocation: Invocation, name: str) -> None:
+        from tui.cli.edit import edit_document
+
+        LibraryStore(invocation.store).get(kind, name)
+        edit_document(invocation.store, f"{kind}/{name}")
+
+    return command
+
+
+def _rename(kind: Kind) -> click.Command:
+    @click.command(
+        "rename", help=f"Rename a {kind}, and every reference to it; one undo takes all of it back."
+    )
+    @name_argument
+    @click.argument("new_name", metavar="NEW")
+    @json_option(RESULT)
+    @click.pass_obj
+    def command(invocation: Invocation, name: str, new_name: str, as_json: bool) -> None:
+        users = LibraryStore(invocation.store).rename(kind, name, new_name)
+        named = ", ".join(dict.fromkeys(user.key for user in users))
+        summary = f"renamed {kind} {name} to {new_name}" + (f"; changed in {named}" if named else "")
+        _result(invocation, f"{kind}/{new_name}", summary, [], as_json)
+
+    return command
+
+
+def _rm(kind: Kind) -> click.Command:
+    @click.command(
+        "rm", help=f"Delete a {kind} that nothing uses; `persona undo {kind}/NAME` brings it back."
+    )
+    @name_argument
+    @click.option("--yes", is_flag=True, help="Do not ask.")
+    @click.option("--force", is_flag=True, help="Delete it also where it is used; then it is missing there.")
+    @json_option(RESULT)
+    @click.pass_obj
+    def command(invocation: Invocation, name: str, yes: bool, force: bool, as_json: bool) -> None:
+        library = LibraryStore(invocation.store)
+        library.get(kind, name)
+        if not yes:
+            if not sys.stdin.isatty():
+                raise click.UsageError("there is no terminal to ask on; add --yes")
+            click.confirm(f"Delete {kind} {name!r}?", abort=True, err=True)
+        library.delete(kind, name, force=force)
+        key = f"{kind}/{name}"
+        _result(
+            invocation, key, f"deleted {kind} {name}; bring it back with: persona undo {key}", [], as_json
+        )
+
+    return command
+
+
+def _users(kind: Kind) -> click.Command:
+    @click.command("users", help=f"Show who uses a {kind}: personas, and stages of arcs.")
+    @name_argument
+    @json_option("Print [{kind, name, stage?}].")
+    @click.pass_obj
+    def command(invocation: Invocation, name: str, as_json: bool) -> None:
+        library = LibraryStore(invocation.store)
+        library.get(kind, name)
+        users = library.users(kind, name)
+        if as_json:
+            print_json([user.to_record() for user in users])
+            return
+        for line in columns([(user.kind, user.name, user.stage or "") for user in users]):
+            print_text(line)
+
+    return command
+
+
+def _group(kind: Kind) -> click.Group:
+    group = click.Group(kind, help=f"The {kind}s of the library.")
+    for make in (_list, _show, _new, _edit, _set, _rename, _rm, _users):
+        group.add_command(make(kind))
+    return group
+
+
+part, trait, skill, guardrail, arc = (_group(kind) for kind in KINDS)
+
+
+@click.command()
+@persona_argument
+@kind_argument
+@name_argument
+@click.option("--order", type=int, metavar="N", help="Of a part: its place among the others.")
+@click.option("--priority", type=int, metavar="N", help="Of a part: what is lowest is left out first.")
+@click.option("--stage", metavar="S", help="Of an arc: the stage to begin with.")
+@json_option(RESULT)
+@click.pass_obj
+def link(
+    invocation: Invocation,
+    persona_id: str,
+    kind: Kind,
+    name: str,
+    order: int | None,
+    priority: int | None,
+    stage: str | None,
+    as_json: bool,
+) -> None:
+    """Link a document of the library to a persona.
+
+    \b
+    persona link mentor part warm-brief --priority 2
+    persona link mentor arc redemption
+    """
+    if kind != "part" and (order is not None or priority is not None):
+        raise click.UsageError("only parts have --order and --priority")
+    if kind != "arc" and stage is not None:
+        raise click.UsageError("only an arc has --stage")
+    library = LibraryStore(invocation.store)
+    library.link(persona_id, kind, name, order=order, priority=priority, stage=stage)
+    _result(invocation, persona_id, f"linked {kind} {name}", [], as_json)
+
+
+@click.command()
+@persona_argument
+@kind_argument
+@name_argument
+@json_option(RESULT)
+@click.pass_obj
+def unlink(invocation: Invocation, persona_id: str, kind: Kind, name: str, as_json: bool) -> None:
+    """Take the link to a document away from a persona; the document stays.
+
+    \b
+    persona unlink mentor part warm-brief
+    """
+    LibraryStore(invocation.store).unlink(persona_id, kind, name)
+    _result(invocation, persona_id, f"unlinked {kind} {name}", [], as_json)
+
+
+@click.command()
+@persona_argument
+@click.argument("wanted", metavar="[advance|reset|NAME]", required=False)
+@json_option(RESULT)
+@click.pass_obj
+def stage(invocation: Invocation, persona_id: str, wanted: str | None, as_json: bool) -> None:
+    """Show the stage of a persona's arc, or put it on another one.
+
+    \b
+    persona stage mentor
+    persona stage mentor advance
+    """
+    store = invocation.store
+    if wanted is not None:
+        reached = LibraryStore(store).set_stage(persona_id, wanted)
+        _result(invocation, persona_id, f"stage: {reached}", [], as_json)
+        return
+    from personas.library.assembly import assemble
+    from personas.library.folders import Library
+
+    persona = store.get(persona_id)
+    active = assemble(persona, Library(store.home)).stage
+    if as_json:
+        print_json({"arc": persona.arc and persona.arc.name, "stage": active and active.name})
+    elif active is None:
+        print_text("no stage")
+    else:
+        print_text(f"{active.name}{f'  {active.condition}' if active.condition else ''}")
