@@ -9,7 +9,7 @@ from personas.document import Document, OpenInEditor
 from personas.errors import InvalidValue, PersonaError, UnknownPersona
 from personas.files.home import Home
 from personas.library.documents import KINDS, Kind, is_name, read_document
-from personas.library.folders import SKILL_FILE, folder_of, names
+from personas.library.folders import files_of, names
 
 
 def parse_key(key: str) -> tuple[Kind, str]:
@@ -40,8 +40,7 @@ def library_document(
         InvalidValue: the key is none.
     """
     kind, name = parse_key(key)
-    folder = folder_of(home, kind)
-    paths = (folder / f"{name}.toml", *([folder / name / SKILL_FILE] if kind == "skill" else []))
+    paths = files_of(home, kind, name)
 
     def is_broken(content: bytes) -> bool:
         for at, file in enumerate(document.unpack(content)):

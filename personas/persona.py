@@ -112,6 +112,11 @@ class Persona:
         inputs = [test_input.content for test_input in self.test_inputs]
         return (self.system_prompt, self.description, self.summary, *inputs)
 
+    @property
+    def is_linked(self) -> bool:
+        """Whether the persona links anything of the library, missing documents too."""
+        return self.arc is not None or bool(self.parts or self.traits or self.skills or self.guardrails)
+
     def to_record(self) -> dict[str, Any]:
         """Return a dict of all fields, for JSON."""
         return asdict(self)

@@ -16,9 +16,10 @@ from agent.outputs.pace import Pace
 from agent.outputs.report import report_input
 from agent.outputs.runner import OutputRun
 from agent.outputs.statistics import show_rate
-from agent.outputs.variant import Variant, fault_of_input
+from agent.outputs.variant import Variant, effective_prompt, fault_of_input
 from personas.changes import SetPrompt
-from personas.errors import Conflict, InvalidValue, UnknownVersion
+from personas.errors import Conflict, InvalidValue, PersonaError, UnknownVersion
+from personas.files.slug import command
 from personas.persona import Persona, TestInput, read_persona
 from personas.store import Store
 from personas.versions.authorship import USER, Version
@@ -269,7 +270,9 @@ def _prompt(store: Store, persona_id: str, version: int | Version) -> str | None
     except UnknownVersion:
         return None
     persona = read_persona(persona_id, text.encode("utf-8", "replace"))
-    return None if persona.error is not None and not persona.system_prompt else persona.system_prompt
+    if persona.error is not None and not persona.system_prompt:
+        return None
+    return effective_prompt(store.home, persona)
 
 
 def revert(store: Store, persona_id: str, found: Bisected) -> tuple[Persona, int]:
@@ -280,16 +283,29 @@ def revert(store: Store, persona_id: str, found: Bisected) -> tuple[Persona, int
 
     Raises:
         Conflict: all of it was; nothing was changed.
-        PersonaError: see `Store.change`.
+        PersonaError: what changed are links, not the prompt; see also `Store.change`.
     """
     persona = store.get(persona_id)
     now = persona.system_prompt
-    parts = list(stretches(found.after, now, found.before))
+    before, after = found.before, found.after
+    if persona.is_linked:  # those are effective prompts
+        before, after = (
+            read_persona(
+                persona_id, store.version_text(persona_id, number).encode("utf-8", "replace")
+            ).system_prompt
+            for number in (found.good, found.bad)
+        )
+        if before == after:
+            raise PersonaError(
+                f"Version {found.bad} of {persona_id} changed links, not the prompt; "
+                f"`{command('undo', persona_id)} {found.bad}` takes that back."
+            )
+    parts = list(stretches(after, now, before))
     text = "".join(part.ours if isinstance(part, Hunk) else part for part in parts)
     if text == now:
         raise Conflict(
             f"Version {found.bad} of {persona_id} cannot be reverted: all of it was written over since.",
-            base=found.after, ours=found.before, theirs=now,
+            base=after, ours=before, theirs=now,
         )  # fmt: skip
     reason = f"Revert the prompt's change of version {found.bad}"
     changed = store.change(

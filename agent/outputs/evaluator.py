@@ -17,7 +17,7 @@ from agent.outputs.output_log import OutputLog
 from agent.outputs.pace import Pace
 from agent.outputs.report import PersonaReport, judge_name
 from agent.outputs.runner import OutputRun, RunEnd, RunEvent, RunStart
-from agent.outputs.variant import Macros, Variant, variant_now, variant_of
+from agent.outputs.variant import EffectivePrompts, Macros, Variant, variant_now, variant_of
 from personas.errors import PersonaError
 from personas.persona import Persona, TestInput
 from personas.store import Store
@@ -82,6 +82,7 @@ class Evaluator:
         self._make_model = make_model
         self._on_event = on_event
         self._models: dict[str, Model] = {}
+        self._prompts = EffectivePrompts(store.home)
 
     @property
     def is_connected(self) -> bool:
@@ -121,8 +122,10 @@ class Evaluator:
         )
 
     def variant_now(self, persona: Persona) -> Variant:
-        """Return a persona as it is now, for judging outputs, see `variant_now`. Reads no disk."""
-        return variant_now(persona, model=self._model_name(persona), macros=self.options.macros)
+        """Return a persona as it is now, for judging outputs, see `variant_now`."""
+        return variant_now(
+            persona, self._prompts.of(persona), model=self._model_name(persona), macros=self.options.macros
+        )
 
     def _model_name(self, persona: Persona, model: str | None = None) -> str | None:
         name = model or self._forced_model or persona.model.name or self._default_model

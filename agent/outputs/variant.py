@@ -11,11 +11,14 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
+from pathlib import Path
 from typing import Any
 
 from agent.core.messages import sendable
 from agent.core.model import Request, ThinkingLevel
 from personas.errors import BrokenFile, InvalidValue
+from personas.files.file_stamp import Stamp, stamp_of
+from personas.files.home import Home
 from personas.persona import Persona, TestInput, broken_file, read_persona
 from personas.store import Store
 
@@ -149,7 +152,7 @@ def variant_of(
         store: where it lives.
         persona: as it is now.
         model: the model's name, None for none.
-        version: whose prompt is taken; None: the text as it is now.
+        version: whose prompt and links are taken; None: the text as it is now.
         macros: the values of the settings.
         fixed: whether the text as it is now is stored as a version, for a run.
 
@@ -169,17 +172,60 @@ def variant_of(
             raise BrokenFile(f"version {number} of {persona.id} is broken: {source.error.message}")
     else:
         number = store.fix_version(persona.id) if fixed else store.current_version(persona.id)
-    return replace(
-        variant_now(persona, model=model, macros=macros), prompt=source.system_prompt, version=number
-    )
+    prompt = effective_prompt(store.home, source)
+    return replace(variant_now(persona, prompt, model=model, macros=macros), version=number)
 
 
-def variant_now(persona: Persona, *, model: str | None, macros: Macros = Macros()) -> Variant:
-    """Return a persona as it is now, for judging outputs: what version that is, is not looked up. Pure."""
+def effective_prompt(home: Home, persona: Persona) -> str:
+    """Return what is sent as the system prompt: the persona's own, and what it links as it is now."""
+    return EffectivePrompts(home).of(persona)
+
+
+class EffectivePrompts:
+    """The effective prompts of personas. Each is assembled again only where a file it comes from has changed.
+
+    Args:
+        home: where the personas live.
+    """
+
+    def __init__(self, home: Home) -> None:
+        self._home = home
+        self._known: dict[str, tuple[str, dict[Path, Stamp | None], str]] = {}
+
+    def of(self, persona: Persona) -> str:
+        """Return the effective prompt of a persona; the disk is looked at only where it links something."""
+        if not persona.is_linked:
+            return persona.system_prompt
+        from personas.library.assembly import assemble
+        from personas.library.documents import is_name
+        from personas.library.folders import Library, files_of
+
+        revision, stamps, text = self._known.get(persona.id, ("", {}, ""))
+        if revision == persona.revision != "" and all(
+            stamp_of(path) == then for path, then in stamps.items()
+        ):
+            return text
+        library = Library(self._home)
+        assemble(persona, library)  # asks for all documents that are used
+        paths = [path for key in library.asked if is_name(key[1]) for path in files_of(self._home, *key)]
+        stamps = {path: stamp_of(path) for path in paths}
+        text = assemble(persona, Library(self._home)).text  # read after the stamps: never older than they are
+        self._known[persona.id] = persona.revision, stamps, text
+        return text
+
+
+def variant_now(persona: Persona, prompt: str, *, model: str | None, macros: Macros = Macros()) -> Variant:
+    """Return a persona as it is now, for judging outputs: what version that is, is not looked up. Pure.
+
+    Args:
+        persona: as it is now.
+        prompt: its effective prompt.
+        model, macros: see `variant_of`.
+    """
     return Variant(
         persona_id=persona.id,
         persona_name=persona.name,
-        prompt=persona.system_prompt,
+        prompt=prompt,
         model=model,
         effort=persona.model.effort,
         max_tokens=persona.model.max_tokens,

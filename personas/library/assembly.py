@@ -133,13 +133,6 @@ def estimate_tokens(text: str) -> int:
     return -(-len(text) // _CHARACTERS_PER_TOKEN)
 
 
-def is_linked(persona: Persona) -> bool:
-    """Whether a persona links anything, missing documents too."""
-    return bool(
-        persona.parts or persona.traits or persona.skills or persona.guardrails or persona.arc is not None
-    )
-
-
 def assemble(
     persona: Persona,
     library: Documents,
@@ -193,7 +186,7 @@ def assemble(
     left_out: list[Piece] = []
     while True:
         pieces = [Piece(kind="persona", name=persona.id), *parts, *others]
-        linked = is_linked(persona) or bool(overrides)
+        linked = persona.is_linked or bool(overrides)
         lines = _laid_out(persona, pieces, detail) if linked else _as_it_is(persona, pieces[0], detail)
         text = "\n".join(line.text for line in lines)
         fits = budget is None or estimate_tokens(text) <= budget

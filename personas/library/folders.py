@@ -32,6 +32,11 @@ class Library:
             self._known[key] = read_file_of(self._home, *key) if is_name(key[1]) else None
         return self._known[key]
 
+    @property
+    def asked(self) -> list[tuple[Kind, str]]:
+        """Kind and name of each document that was asked for, sorted."""
+        return sorted(self._known)
+
     def sources(self) -> dict[str, str | None]:
         """Return the revision of each document that was asked for, None where there is none, by `KIND/NAME`."""
         return {
@@ -45,10 +50,15 @@ def folder_of(home: Home, kind: Kind) -> Path:
     return home.library / f"{kind}s"
 
 
+def files_of(home: Home, kind: Kind, name: str) -> tuple[Path, ...]:
+    """Return where the file of a document may lie, the place that wins first."""
+    folder = folder_of(home, kind)
+    return (folder / f"{name}.toml", *([folder / name / SKILL_FILE] if kind == "skill" else []))
+
+
 def path_of(home: Home, kind: Kind, name: str) -> Path | None:
     """Return the file of a document, None where there is none."""
-    folder = folder_of(home, kind)
-    for path in (folder / f"{name}.toml", *([folder / name / SKILL_FILE] if kind == "skill" else [])):
+    for path in files_of(home, kind, name):
         if os.path.lexists(path) or (path.name == SKILL_FILE and path.parent.is_symlink()):
             return path
     return None

@@ -363,14 +363,18 @@ def test_personas_are_chosen_by_tag_and_by_what_git_says(place: Workplace) -> No
         subprocess.run(["git", "-c", "user.name=a", "-c", "user.email=a@b", *words], cwd=place.home, check=True,
                        capture_output=True)  # fmt: skip
 
+    (folder / "linked.toml").write_text("traits = ['curious', 'none']\n" + FILE)
+    (trait := place.store.home.library / "traits" / "curious.toml").parent.mkdir(parents=True)
+    trait.write_text('instruction = "Ask."')
     git("init", "-q")
-    git("add", "personas")
+    git("add", "personas", "library")
     git("commit", "-qm", "x")
     assert run_test(place, "--changed", "HEAD", ids=())[1]["personas"] == []
     (folder / "new.toml").write_text(FILE)
     (folder / "kind.toml").write_text(FILE + "# changed\n")
+    trait.write_text('instruction = "Listen."')
     changed = run_test(place, "--changed", "HEAD", ids=())[1]["personas"]
-    assert sorted(one["id"] for one in changed) == ["kind", "new"]
+    assert sorted(one["id"] for one in changed) == ["kind", "linked", "new"]
 
 
 def test_two_versions_are_compared_on_the_same_inputs(place: Workplace, tmp_path: Path) -> None:

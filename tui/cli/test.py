@@ -37,7 +37,11 @@ if TYPE_CHECKING:
 @click.argument("ids", metavar="[ID]…", nargs=-1)
 @click.option("--all", "of_all", is_flag=True, help="All personas.")
 @click.option("--tag", metavar="TAG", help="The personas with this tag.")
-@click.option("--changed", metavar="REF", help="Only those whose file differs from this git revision.")
+@click.option(
+    "--changed",
+    metavar="REF",
+    help="Only those whose file, or what it links, differs from this git revision.",
+)
 @samples_option
 @click.option("--min-pass", type=click.IntRange(1, 1000), help="Samples that must pass; beats the file.")
 @jobs_option
@@ -145,7 +149,7 @@ def _chosen(
     from tui.cli.git_changes import ChangedSince
 
     since = ChangedSince(runs.store.home, changed)
-    return [one for one in found.values() if since.differs(one.id)]
+    return [one for one in found.values() if since.differs(one)]
 
 
 def _finish(
