@@ -63,8 +63,8 @@ HIDDEN = (
     (0xE0000, 0xE01EF),
 )
 """The first and the last of each row of characters that nobody sees, or that a terminal obeys."""
-HIDDEN_CLASS = "".join(f"{chr(first)}-{chr(last)}" for first, last in HIDDEN)
-_SUSPECT = re.compile(f"[{HIDDEN_CLASS}\ud800-\udfff]")
+SUSPECT = re.compile(f"[{''.join(f'{chr(first)}-{chr(last)}' for first, last in HIDDEN)}\ud800-\udfff]")
+"""One of these, or a surrogate, which no file can hold."""
 _RULES = f"{_NEWLINE}|{_VISIBLE}|{_DROPPED}"
 
 
@@ -86,7 +86,7 @@ def _replacement(match: re.Match[str]) -> str:
 
 def sanitise(text: str) -> str:
     """Return `text` without anything a terminal would obey (see the module). Linear; clean text is returned as is."""
-    if _SUSPECT.search(text) is None:
+    if SUSPECT.search(text) is None:
         return text
     return _whole().sub(_replacement, text)
 
@@ -105,7 +105,7 @@ class Sanitiser:
         """Take the next piece; return what can be shown of it now."""
         text = self._held + text
         self._held = ""
-        if _SUSPECT.search(text) is None:
+        if SUSPECT.search(text) is None:
             return text
         return _stream().sub(self._decide, text)
 
@@ -126,9 +126,9 @@ def stand_ins(text: str) -> str:
 
     For an editor, where every character must stay in its column.
     """
-    if _SUSPECT.search(text) is None:
+    if SUSPECT.search(text) is None:
         return text
-    return _SUSPECT.sub(_stand_in, text)
+    return SUSPECT.sub(_stand_in, text)
 
 
 def spelled_out(text: str) -> str:
@@ -136,8 +136,8 @@ def spelled_out(text: str) -> str:
 
     For what a person agrees to or compares: nothing is left out, and two different texts never look the same.
     """
-    if _SUSPECT.search(text) is not None:
-        text = _SUSPECT.sub(lambda match: _number(match.group()), text)
+    if SUSPECT.search(text) is not None:
+        text = SUSPECT.sub(lambda match: _number(match.group()), text)
     if _keeps is None or text.isascii():
         return text
     keeps = _keeps

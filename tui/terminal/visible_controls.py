@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 
-from tui.terminal.sanitise import HIDDEN, HIDDEN_CLASS
+from tui.terminal.sanitise import HIDDEN, SUSPECT
 
 _FIRST_STAND_IN = 0x10F000
 _CODES = [code for first, last in HIDDEN for code in range(first, last + 1)]
@@ -17,7 +17,6 @@ _FROM_SHOWN = {stand_in: code for code, stand_in in _TO_SHOWN.items()}
 _SIGNS = {stand_in: 0x2400 + code if code < 0x20 else 0x2421 if code == 0x7F else 0x00B7
           for stand_in, code in _FROM_SHOWN.items()}  # fmt: skip
 
-_hidden = re.compile(f"[{HIDDEN_CLASS}]")
 _stand_in = re.compile(f"[{chr(_FIRST_STAND_IN)}-{chr(_FIRST_STAND_IN + len(_CODES) - 1)}]")
 _surrogate = re.compile("[\ud800-\udfff]")
 
@@ -29,9 +28,11 @@ def is_editable(text: str) -> bool:
 
 def to_shown(text: str) -> str:
     """Return `text` with one stand-in for each hidden character; line feeds and tabs stay."""
-    if _surrogate.search(text) is not None:
-        text = _surrogate.sub("\ufffd", text)  # cannot be stored in a file at all
-    return text.translate(_TO_SHOWN) if _hidden.search(text) else text
+    if SUSPECT.search(text) is None:
+        return text
+    return _surrogate.sub("\ufffd", text).translate(
+        _TO_SHOWN
+    )  # a surrogate cannot be stored in a file at all
 
 
 def from_shown(text: str) -> str:
