@@ -29,7 +29,7 @@ class MarginSigns(NotSelectable, Widget, can_focus=False):
 
     DEFAULT_CSS = "MarginSigns { dock: left; width: 2; display: none; }"
 
-    @dataclass
+    @dataclass(eq=False, repr=False)
     class Clicked(Message):
         """The person clicked beside a line."""
 

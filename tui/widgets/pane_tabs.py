@@ -23,7 +23,7 @@ APART = 4
 class PaneTabs(NotSelectable, Widget, can_focus=False):
     """Names of panes, one of them in front."""
 
-    @dataclass
+    @dataclass(eq=False, repr=False)
     class Chosen(Message):
         """A name was clicked."""
 

@@ -62,13 +62,13 @@ class SettingsPane(VerticalScroll, can_focus=False):
 
     DEFAULT_CSS = Path(__file__).with_suffix(".tcss").read_text(encoding="utf-8")
 
-    @dataclass
+    @dataclass(eq=False, repr=False)
     class FieldBlurred(Message):
         """A field lost the focus or was confirmed: its text should be saved now."""
 
         slot: TextSlot
 
-    @dataclass
+    @dataclass(eq=False, repr=False)
     class ChoiceRequested(Message):
         """The person wants to choose one of the `CHOICES` of a field."""
 

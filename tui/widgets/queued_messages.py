@@ -33,7 +33,7 @@ class Queued(NamedTuple):
 class QueuedLines(NotSelectable, Widget, can_focus=False):
     """The queued messages."""
 
-    @dataclass
+    @dataclass(eq=False, repr=False)
     class Wanted(Message):
         """A message was clicked: to be edited again, or removed."""
 

@@ -41,7 +41,7 @@ class TestInputs(Vertical):
 
     BINDINGS: ClassVar[list[BindingType]] = [*bindings("tests")]
 
-    @dataclass
+    @dataclass(eq=False, repr=False)
     class OperationRequested(Message):
         """The person asks for `new`, `duplicate`, `delete`, `up` or `down`; `marked` are the marked test inputs."""
 
@@ -49,20 +49,20 @@ class TestInputs(Vertical):
         input_id: str | None
         marked: tuple[str, ...] = ()
 
-    @dataclass
+    @dataclass(eq=False, repr=False)
     class OutputRequested(Message):
         """The person asks for the output of a test input; `else_edit`: where there is none they edit it."""
 
         input_id: str
         else_edit: bool = False
 
-    @dataclass
+    @dataclass(eq=False, repr=False)
     class ExpectationsRequested(Message):
         """The person asks for the expectations of a test input."""
 
         input_id: str
 
-    @dataclass
+    @dataclass(eq=False, repr=False)
     class Refused(Message):
         """A key cannot do anything here; `typed`: it was a letter for the read-only editor."""
 

@@ -85,7 +85,7 @@ class RowList(NotSelectable, ScrollView, can_focus=True):
 
     cursor: reactive[int] = reactive(0, init=False)
 
-    @dataclass
+    @dataclass(eq=False, repr=False)
     class Chosen(Message):
         """A row was opened, by Enter or a click."""
 
@@ -96,7 +96,7 @@ class RowList(NotSelectable, ScrollView, can_focus=True):
         def control(self) -> RowList:
             return self.rows
 
-    @dataclass
+    @dataclass(eq=False, repr=False)
     class Highlighted(Message):
         """The cursor moved to another row."""
 

@@ -49,7 +49,7 @@ class TextEditor(SafeTextArea):
 
     DEFAULT_CSS = Path(__file__).with_suffix(".tcss").read_text(encoding="utf-8")
 
-    @dataclass
+    @dataclass(eq=False, repr=False)
     class Blurred(Message):
         """The editor lost the focus: its text should be saved now."""
 
@@ -59,7 +59,7 @@ class TextEditor(SafeTextArea):
         def control(self) -> TextEditor:
             return self.editor
 
-    @dataclass
+    @dataclass(eq=False, repr=False)
     class Refused(Message):
         """A letter was typed or a text pasted although the editor is read-only."""
 
@@ -69,7 +69,7 @@ class TextEditor(SafeTextArea):
         def control(self) -> TextEditor:
             return self.editor
 
-    @dataclass
+    @dataclass(eq=False, repr=False)
     class UndoExhausted(Message):
         """There is nothing left to undo or redo in the text.
 
@@ -87,7 +87,7 @@ class TextEditor(SafeTextArea):
         def control(self) -> TextEditor:
             return self.editor
 
-    @dataclass
+    @dataclass(eq=False, repr=False)
     class RedoDropped(Message):
         """A change emptied the redo stack; `text` is the newest text it led to, and is stored nowhere else."""
 
