@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from agent.outputs.bisect_run import differing_versions
@@ -127,14 +128,17 @@ def version_variants(
     before = evaluator.variant(persona, version=first)
     after = evaluator.variant(persona, version=b, fixed=fixed and b is None)
     if a is None and before.prompt == after.prompt:
-        earlier = differing_versions(evaluator.store, persona.id, after, before.version)
-        before = next((one for one in reversed(earlier) if one.prompt != after.prompt), before)
+        known = differing_versions(evaluator.store, persona.id, after, before.version)
+        for other, same in itertools.pairwise(known[-2:]):
+            before = replace(other, version=_before(evaluator.store.log(persona.id), same.version))
     return before, after
 
 
 def output_diff(before: InputReport, after: InputReport) -> str:
-    """Return the difference of the first outputs of both, empty where there is none."""
-    texts = [one.outputs[min(one.outputs)].text if one.outputs else "" for one in (before, after)]
+    """Return the difference of the first outputs of both, empty where there is none or one has no output."""
+    if not (before.outputs and after.outputs):
+        return ""
+    texts = [one.outputs[min(one.outputs)].text for one in (before, after)]
     if texts[0] == texts[1]:
         return ""
     before_text, after_text = (text if text.endswith("\n") else text + "\n" for text in texts)

@@ -102,7 +102,8 @@ def _look(expectation: Expectation, facts: Facts) -> tuple[bool, str]:
         case "equals":
             return text == str(value), "is the same" if text == str(value) else "is another text"
         case "starts-with":
-            return text.startswith(value), f"begins with {_quoted(text)}"
+            found = text.startswith(value)
+            return found, f"begins with {_quoted(text)}" + ("" if found else f", not {_quoted(value)}")
         case "contains" | "icontains":
             found = _in(value, text, kind)
             return found, f"{'has' if found else 'has no'} {_quoted(value)}"
@@ -111,10 +112,12 @@ def _look(expectation: Expectation, facts: Facts) -> tuple[bool, str]:
             return not missing, f"has no {_quoted(missing[0])}" if missing else "has all of them"
         case "contains-any" | "icontains-any":
             there = [one for one in value if _in(one, text, kind)]
-            return bool(there), f"has {_quoted(there[0])}" if there else "has none of them"
+            return bool(
+                there
+            ), f"has {_quoted(there[0])}" if there else f"has none of {_quoted(', '.join(value))}"
         case "regex":
             found = regex.search(value, text)
-            return found, "matches" if found else "does not match"
+            return found, f"{'matches' if found else 'does not match'} {_quoted(value)}"
         case "is-json" | "contains-json":
             return _look_for_json(kind, value, text)
         case "word-count":
@@ -128,12 +131,16 @@ def _look(expectation: Expectation, facts: Facts) -> tuple[bool, str]:
         case "latency":
             if facts.seconds is None:
                 raise CannotCheck("the time of this output is not known")
-            taken = facts.seconds * 1000
-            return taken <= (expectation.threshold or 0), f"took {taken:.0f} ms"
+            taken, limit = facts.seconds * 1000, expectation.threshold or 0
+            return taken <= limit, f"took {taken:.0f} ms" + (
+                f", more than {limit:g}" if taken > limit else ""
+            )
         case "cost":
             if facts.cost is None:
                 raise CannotCheck("the price of this model is unknown")
-            return facts.cost <= (expectation.threshold or 0), f"cost ${facts.cost:.6f}"
+            limit = expectation.threshold or 0
+            over = f", more than ${limit:.6f}" if facts.cost > limit else ""
+            return not over, f"cost ${facts.cost:.6f}{over}"
     raise CannotCheck(f"there is no expectation of type {expectation.type!r}")
 
 
@@ -153,12 +160,13 @@ def _look_for_json(kind: str, schema: Any, text: str) -> tuple[bool, str]:
 
 
 def _within(number: int, bounds: Expectation, unit: str) -> tuple[bool, str]:
-    holds = (
-        (bounds.min is None or number >= bounds.min)
-        and (bounds.max is None or number <= bounds.max)
-        and (bounds.value is None or number == bounds.value)
-    )
-    return holds, f"{number} {unit}{'' if number == 1 else 's'}"
+    if bounds.min is not None and number < bounds.min:
+        fault = f", fewer than {bounds.min}"
+    elif bounds.max is not None and number > bounds.max:
+        fault = f", more than {bounds.max}"
+    else:
+        fault = "" if bounds.value in (None, number) else f", not {bounds.value}"
+    return not fault, f"{number} {unit}{'' if number == 1 else 's'}{fault}"
 
 
 def distance(one: str, other: str, most: int) -> int:

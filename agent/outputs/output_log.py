@@ -6,6 +6,7 @@ A record is an output or a judge's verdict on one. Texts of prompts and inputs a
 from __future__ import annotations
 
 import math
+import re
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping
 from contextlib import AbstractContextManager
@@ -32,6 +33,8 @@ OUTPUT, VERDICT, KEPT = "output", "verdict", "keep"
 BATCH, BATCH_END = "batch", "batch_end"
 _LONGEST_WAIT = 10.0  # seconds for another program that writes
 RECORDING, PASTED = "recording", "pasted"
+_BEGINNING = 400  # characters in which the first line of an output is looked for
+_FRAME = re.compile(r"</?\w[^<>]*>|(?:```|~~~).*|\W+")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -76,6 +79,13 @@ class Output:
     def facts(self) -> Facts:
         """What it is judged by."""
         return Facts(self.text, self.seconds, self.cost)
+
+    @property
+    def first_line(self) -> str:
+        """How it begins, or why there is none; a lone tag, the fence of a code block and the like are no beginning."""
+        text = self.error if self.error is not None else self.text[:_BEGINNING]
+        lines = [line for line in text.splitlines() if line.strip()] or ["(empty)"]
+        return next((line for line in lines if not _FRAME.fullmatch(line.strip())), lines[0])
 
     def to_record(self, verdicts: Iterable[Verdict] = ()) -> dict[str, Any]:
         """Return it as a JSON object, with these verdicts."""

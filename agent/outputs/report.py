@@ -151,9 +151,12 @@ def verdicts_of(
     return found
 
 
-def outcome_of(stored: Stored, output: Output, test_input: TestInput, judge_model: str | None) -> Outcome:
-    """Return the verdict on one output by all expectations of its input."""
-    return _outcome(output, verdicts_of(stored, output, test_input, judge_model))
+def outcome_so_far(output: Output, verdicts: Sequence[Verdict]) -> InputVerdict:
+    """Return the verdict on one output by these on each expectation: `none` without any, and while it waits for a judge."""
+    outcome = _outcome(output, verdicts)
+    errors = {one.reason for one in verdicts if one.verdict == "error"}
+    is_open = output.error is None and (not verdicts or (outcome == "error" and errors == {NOT_JUDGED}))
+    return "none" if is_open else outcome
 
 
 def _outcome(output: Output, verdicts: Sequence[Verdict]) -> Outcome:

@@ -5,16 +5,16 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
-from agent.outputs.expectations import decide
+from agent.outputs.expectations import Outcome, decide
 from agent.outputs.output_log import Output, Stored
-from agent.outputs.report import InputVerdict, outcome_of
+from agent.outputs.report import InputVerdict, outcome_so_far, verdicts_of
 from agent.outputs.variant import needed_of
 from personas.persona import TestInput
 
 
 @dataclass(frozen=True, slots=True)
 class VersionCounts:
-    """Test inputs by their verdict in one version; `unjudged` have outputs and no expectations."""
+    """Test inputs by their verdict in one version; `unjudged` have outputs and no expectations, or wait for a judge."""
 
     passed: int = 0
     failed: int = 0
@@ -39,8 +39,12 @@ def count_versions(
     def verdict(samples: Mapping[int, Output], test_input: TestInput) -> InputVerdict:
         if not test_input.expect:
             return "none"
-        outcomes = [outcome_of(stored, one, test_input, judge_model) for one in samples.values()]
-        return decide(outcomes, needed_of(test_input, len(outcomes)))
+        found = [
+            outcome_so_far(one, verdicts_of(stored, one, test_input, judge_model)) for one in samples.values()
+        ]
+        outcomes: list[Outcome] = ["error" if one == "none" else one for one in found]
+        decided = decide(outcomes, needed_of(test_input, len(outcomes)))
+        return "none" if decided == "error" and "error" not in found else decided
 
     counts = {}
     for number, by_input in made.items():

@@ -227,7 +227,11 @@ def test_rubrics_are_judged_by_the_personas_judge(place: Workplace, server: Mess
     path = place.store.home.personas / "kind.toml"
     rubric = '[judge]\nname = "claude-haiku-5-5"\n[[test_inputs]]\nid = "r"\ncontent = "Hi"\nexpect = [{ type = "llm-rubric", value = "Nice" }]\n'
     path.write_text('system_prompt = "Be kind."\n' + rubric)
+    place.run_here("run", "kind")
+    told = place.run_here("outputs", "kind").stdout.decode()
+    assert told.startswith("·") and "not judged yet" in told, "what waits for a judge is no error"
     assert run_test(place)[0] == 0
+    assert place.run_here("outputs", "kind").stdout.decode().startswith("✓")
     assert [body["model"] for body in server.bodies] == ["claude-sonnet-5-5", "claude-haiku-5-5"]
     assert run_test(place)[0] == 0 and len(server.bodies) == 2, "a stored verdict is not asked for again"
     assert run_test(offline(place))[0] == 0, "and counts without a model"
@@ -398,11 +402,12 @@ def test_two_versions_are_compared_on_the_same_inputs(place: Workplace, tmp_path
 
 def test_a_comparison_begins_where_the_prompt_was_another(place: Workplace) -> None:
     store = place.store
+    store.change("kind", AddTestInput("Hi", "more-1"), revision=None, by=USER)
     store.change("kind", SetPrompt("Be cruel."), revision=None, by=USER)
-    for number, by in ((2, USER), (3, Author("agent", run_id="run_1"))):
+    for number, by in ((3, USER), (4, Author("agent", run_id="run_1"))):
         store.change("kind", AddTestInput("Hi", f"more-{number}"), revision=None, by=by)
         found = json.loads(place.run_here("compare", "kind", "--json").stdout)
-        assert (found["a"], found["b"]) == ("version 0", f"now, version {number}")
+        assert (found["a"], found["b"]) == ("version 1", f"now, version {number}")
 
 
 def test_two_models_and_two_personas_are_compared(place: Workplace, server: MessagesServer) -> None:

@@ -82,7 +82,7 @@ async def test_a_change_is_stored_and_judged_at_once_and_is_one_step_of_undo(tmp
         await p.until(
             lambda: isinstance(p.app.screen, Expectations) and "✓ icontains: sorry has “sorry”" in rows(p)
         )
-        assert rows(p)[1] == "✗ word-count: max 4 5 words"
+        assert rows(p)[1] == "✗ word-count: max 4 5 words, more than 4"
         # typed ahead: add, the type, the value
         await p.press("n", *"starts", "enter")
         await p.until(lambda: isinstance(p.app.screen, EditExpectation))
@@ -106,7 +106,7 @@ async def test_a_change_is_stored_and_judged_at_once_and_is_one_step_of_undo(tmp
         await p.press(*"not-word", "enter")
         await p.until(lambda: isinstance(p.app.screen, EditExpectation))
         await p.press("enter")
-        await p.until(lambda: rows(p)[1] == "✓ not-word-count: max 4 5 words")
+        await p.until(lambda: rows(p)[1] == "✓ not-word-count: max 4 5 words, more than 4")
         # samples
         await p.press("end", "up", "enter")
         await p.until(lambda: isinstance(p.app.screen, AskLine))

@@ -48,7 +48,7 @@ def seen(p: Program) -> str:
 
 def test_the_line_of_an_output() -> None:
     persona = read_persona("kind", FILE.encode())
-    one, variant = persona.test_inputs[0], variant_now(persona, model=SONNET)
+    one, variant = persona.test_inputs[0], variant_now(persona, persona.system_prompt, model=SONNET)
     then = (NOW - timedelta(hours=2)).isoformat()
 
     def line(**of_output: object) -> OutputLine | None:
@@ -63,6 +63,11 @@ def test_the_line_of_an_output() -> None:
 
     model = "sonnet-5-5"
     assert line(text="\n so kind\nand more") == OutputLine("✓", " so kind", ("2 h", model))
+    for frame in ("<answer>", "```json", "---", "{"):
+        assert line(text=f"{frame}\nkind\n") == OutputLine("✓", "kind", ("2 h", model)), (
+            "a frame says nothing"
+        )
+    assert line(text="--- ") == OutputLine("✗", "--- ", ("2 h", model))
     assert line(text="outdated", source="recording") == OutputLine(
         "✗", "outdated", ("outdated", "recorded", "2 h", model), True
     )

@@ -25,9 +25,8 @@ def outputs(invocation: Invocation, persona_id: str, input_id: str | None, as_js
     persona outputs optimist
     persona outputs optimist --input rain
     """
-    from agent.outputs.expectations import of_all
     from agent.outputs.output_log import OutputLog, outdated
-    from agent.outputs.report import verdicts_of
+    from agent.outputs.report import outcome_so_far, verdicts_of
     from agent.outputs.variant import chosen_inputs, read_runnable
 
     with told_errors():
@@ -61,12 +60,11 @@ def outputs(invocation: Invocation, persona_id: str, input_id: str | None, as_js
         return
     rows: list[tuple[str, ...]] = []
     for one, why, verdicts in found:
-        mark = "error" if one.error else of_all(each.verdict for each in verdicts) if verdicts else "none"
-        first = (one.error or one.text).strip().partition("\n")[0]
-        where = f"version {one.version}{_note(one.source, why)}"
-        rows.append(
-            (MARKS[mark], one.input_id, one.started_at[:16].replace("T", " "), one.model, where, first)
-        )
+        mark = outcome_so_far(one, verdicts)
+        is_judged = mark != "none" or not verdicts
+        where = f"version {one.version}{_note(one.source, why)}{'' if is_judged else ', not judged yet'}"
+        when = one.started_at[:16].replace("T", " ")
+        rows.append((MARKS[mark], one.input_id, when, one.model, where, one.first_line))
     for line in columns(rows):
         print_text(line)
     if waiting := sum(len(one.outputs) for one in stored.batches.values()):

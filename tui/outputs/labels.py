@@ -8,14 +8,13 @@ from datetime import datetime
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from agent.outputs.output_log import Output
     from tui.outputs.controller import InputState
 
 PASS, FAIL, ERROR, RUNS = "✓", "✗", "!", "…"
 SIGNS: Mapping[str, str] = {"pass": PASS, "fail": FAIL, "error": ERROR}
 """By verdict; what has none has no sign."""
 SOURCES = {"recording": "recorded", "pasted": "pasted"}
-_SHOWN = 400  # characters of an output, more than a line of any terminal holds
+_SHOWN = 400  # characters of an output that arrives, more than a line of any terminal holds
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,16 +64,10 @@ def output_line(
     )
     return OutputLine(
         SIGNS.get(_verdict(state), ""),
-        first_line(output),
+        output.first_line,
         tuple(note for note in notes if note),
         bool(state.outdated),
     )
-
-
-def first_line(output: Output) -> str:
-    """Return how an output begins, or why there is none."""
-    text = output.error if output.error is not None else output.text[:_SHOWN]
-    return next((line for line in text.splitlines() if line.strip()), "(empty)")
 
 
 def _verdict(state: InputState) -> str:

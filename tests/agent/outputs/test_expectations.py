@@ -83,6 +83,15 @@ def test_a_type_holds_or_not_and_its_opposite_does_the_other(
     assert verdict({**table, "type": "not-" + table["type"]}, text).verdict == ("fail" if holds else "pass")
 
 
+def test_a_fail_says_what_was_expected() -> None:
+    reasons = {verdict(table, text).reason for table, text, holds in CASES if not holds}
+    assert reasons >= {
+        "3 words, more than 2", "3 words, fewer than 4", "3 characters, not 4", "has none of “a, b”",
+        "begins with “No. Yes.”, not “Yes”", r"does not match “^\d{3}”", "took 1500 ms, more than 1000",
+        "cost $0.002000, more than $0.001000",
+    }  # fmt: skip
+
+
 def test_every_type_is_tried_with_both_answers() -> None:
     for kind in TYPES - {"llm-rubric"}:
         assert {holds for table, _, holds in CASES if table["type"] == kind} == {True, False}, kind
