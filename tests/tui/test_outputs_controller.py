@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -91,6 +92,30 @@ async def test_a_run_is_stopped_and_what_is_stored_stays(
         assert outputs.progress is None and not outputs.streaming("n2") and not outputs.stop()
         await p.told("Stopped: 0/3")
         assert [one.text for one in outputs.outputs_of("n0")] == ["Be kind. / question 0"]
+
+
+async def test_what_is_asked_for_again_is_sent_once(
+    tmp_path: Path, settings: Settings, brain: PersonaBrain
+) -> None:
+    store = make_store(tmp_path, {"kind": FILE})
+    async with program(store, settings=settings) as p:
+        outputs = p.main.outputs
+        brain.gate.clear()
+        twice = [p.main.start(outputs.run()) for _ in range(2)]  # as by a key that was pressed twice
+        await p.until(lambda: brain.asked)
+        await twice[1]
+        await p.told("There is nothing to run.")
+        # what looks at outputs that are being made, as a comparison that was closed and opened again, waits for them
+        persona = store.get("kind")
+        missing = outputs.evaluator.evaluation(
+            persona, outputs.evaluator.variant(persona), stored=outputs.stored
+        )
+        waiting = p.main.start(outputs.evaluate([missing]))
+        await p.until(lambda: outputs.progress is not None and outputs.progress.total == 6)
+        brain.gate.set()
+        await asyncio.wait({*twice, waiting})
+        assert [report.count("pass") for report in waiting.result()] == [3]
+        assert sorted(brain.asked) == ["question 0", "question 1", "question 2"]
 
 
 async def test_what_others_run_is_seen(tmp_path: Path, settings: Settings, brain: PersonaBrain) -> None:

@@ -107,6 +107,7 @@ class OutputsController:
         self._judging: asyncio.Task[None] | None = None
         self._streams: dict[OutputKey, list[str] | None] = {}  # None: not begun yet
         self._runs: list[RunAtWork[Any]] = []
+        self._choosing = asyncio.Lock()  # what a run sends is chosen by one at a time
         self._pace: Pace | None = None
 
     # -- what there is ----------------------------------------------------------------------------------
@@ -377,11 +378,19 @@ class OutputsController:
         await self._flush()
         self.look()
         await self._is_complete.wait()
-        evaluation = await asyncio.to_thread(self._prepare, persona.id, input_ids, samples, only_missing)
+        async with self._choosing:
+            evaluation = await asyncio.to_thread(self._prepare, persona.id, input_ids, samples, only_missing)
+            keys = [OutputKey.of(trial) for trial in evaluation.plan.trials]
+            self._streams |= dict.fromkeys(keys)  # at work from here on: pressed again, nothing is sent twice
         for fault in evaluation.plan.faults.items():
             self._host.tell("The test input {} cannot be run: {}".format(*fault), error=True)
-        if evaluation.plan.trials:
-            await self.evaluate([evaluation])
+        if keys:
+            try:
+                await self.evaluate([evaluation], waits=False)
+            finally:
+                for key in keys:
+                    self._streams.pop(key, None)
+                self._change()
         elif not evaluation.plan.faults:
             self._host.tell("There is nothing to run.")
 
@@ -403,7 +412,7 @@ class OutputsController:
         )
 
     async def evaluate(
-        self, evaluations: Sequence[Evaluation], *, agreed: bool = False
+        self, evaluations: Sequence[Evaluation], *, agreed: bool = False, waits: bool = True
     ) -> list[PersonaReport] | None:
         """Run what is missing in evaluations of `evaluator`, one after the other, and have it judged.
 
@@ -412,6 +421,7 @@ class OutputsController:
         Args:
             evaluations: what to run.
             agreed: whether the person has agreed to what it costs; else they are asked above the limits.
+            waits: see `perform`.
 
         Returns:
             What came of each; None where the person did not agree, or stopped it.
@@ -430,10 +440,16 @@ class OutputsController:
         def total() -> int:
             return sum(len(one.plan.trials) for one in evaluations)
 
-        return await self.perform(work, total, sum(estimates, NOTHING), agreed=agreed)
+        return await self.perform(work, total, sum(estimates, NOTHING), agreed=agreed, waits=waits)
 
     async def perform(
-        self, work: Work[Result], total: Callable[[], int], cost: Estimate, *, agreed: bool = False
+        self,
+        work: Work[Result],
+        total: Callable[[], int],
+        cost: Estimate,
+        *,
+        agreed: bool = False,
+        waits: bool = True,
     ) -> Result | None:
         """Do work that runs outputs by `evaluator`; it is seen in the progress, and can be stopped.
 
@@ -442,6 +458,7 @@ class OutputsController:
             total: returns how many outputs it makes at most.
             cost: what it will take.
             agreed: whether the person has agreed to that; else they are asked above the limits.
+            waits: whether it begins after the runs at work, and so sends nothing that they bring.
 
         Returns:
             What the work returned; None where the person did not agree, or stopped it.
@@ -456,7 +473,14 @@ class OutputsController:
                 return None
         if self._pace is None or not self._runs:
             self._pace = self.evaluator.pace()
-        run = RunAtWork(work, total, self._pace)
+        earlier = [run.task for run in self._runs] if waits else []
+
+        async def in_turn(pace: Pace, attend: Attend) -> Result:
+            if earlier:
+                await asyncio.wait(earlier)
+            return await work(pace, attend)
+
+        run = RunAtWork(in_turn, total, self._pace)
         self._runs.append(run)
         self._change()
         await asyncio.wait({run.task})
