@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+from personas.errors import Busy, StorageError
 from personas.files.home import Home
 from personas.files.json_file import edit_json, read_json
 from personas.files.text_file import sha256
@@ -63,7 +65,6 @@ def compile_persona(
 
     Raises:
         InvalidValue: see `assemble`.
-        StorageError: the disk refused.
     """
     library = Library(store.home)
     detail = options.assemble(persona, library)
@@ -71,7 +72,11 @@ def compile_persona(
     at = now().astimezone(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
     texts = {"compiled_summary": summary.text, "compiled_detail": detail.text, "compiled_at": at}
     if keep and options == Options():
-        with edit_json(_file(store.home), lock="compiled.lock", what="The file of compiled texts") as stored:
+        # Where the disk takes nothing the texts are answered all the same: they can be made again.
+        with (
+            suppress(StorageError, Busy),
+            edit_json(_file(store.home), lock="compiled.lock", what="The file of compiled texts") as stored,
+        ):
             stored[persona.id] = {**texts, "source": _source(persona, library)}
     missing = [one.to_record() for one in detail.missing]
     return {

@@ -51,9 +51,9 @@ def _with_options(command: Command) -> Command:
 def compile_command(
     invocation: Invocation, /, persona_id: str, summary: bool, as_json: bool, **given: Any
 ) -> None:
-    """Print the effective prompt: the persona's own, its parts, traits, skills and guardrails.
+    """Print the effective prompt.
 
-    Without options the texts are stored too. Exit code 1: the budget is too small.
+    It is the persona's own prompt, then its parts, traits, skills and guardrails. Without options the texts are stored too. Exit code 1: the budget is too small.
 
     \b
     persona compile mentor
@@ -80,7 +80,9 @@ def compile_command(
 @json_option("Print the manifest as JSON.")
 @click.pass_obj
 def manifest(invocation: Invocation, /, persona_id: str, as_json: bool, **given: Any) -> None:
-    """Show what a persona is made of, without any content.
+    """Show what a persona is made of.
+
+    Parts, traits, skills and guardrails are named, without any content.
 
     \b
     persona manifest mentor --json
@@ -114,7 +116,9 @@ def manifest(invocation: Invocation, /, persona_id: str, as_json: bool, **given:
 @json_option("Print {text, lines, pieces, left_out, missing}.")
 @click.pass_obj
 def explain(invocation: Invocation, /, persona_id: str, summary: bool, as_json: bool, **given: Any) -> None:
-    """Show of each line of the effective prompt which document and line it comes from, and at which level.
+    """Show where each line of the effective prompt is from.
+
+    That is a document, a key and a line in its text, and the level: override, stage or own.
 
     \b
     persona explain mentor

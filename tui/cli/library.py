@@ -257,7 +257,7 @@ def link(
 @json_option(RESULT)
 @click.pass_obj
 def unlink(invocation: Invocation, persona_id: str, kind: Kind, name: str, as_json: bool) -> None:
-    """Take the link to a document away from a persona; the document stays.
+    """Unlink a document from a persona; the document stays.
 
     \b
     persona unlink mentor part warm-brief
@@ -272,7 +272,7 @@ def unlink(invocation: Invocation, persona_id: str, kind: Kind, name: str, as_js
 @json_option(RESULT)
 @click.pass_obj
 def stage(invocation: Invocation, persona_id: str, wanted: str | None, as_json: bool) -> None:
-    """Show the stage of a persona's arc, or put it on another one.
+    """Show or change the stage of a persona's arc.
 
     \b
     persona stage mentor
