@@ -47,7 +47,7 @@ class Bisected:
     Attributes:
         good, bad: the versions between which the verdict turned, as far as that is sure.
         decided: whether it is one change.
-        hunk: what changed in the prompt between them, as a unified diff.
+        hunk: what changed in the prompt between them, as a unified diff; empty where they do not differ in the verdict.
         probes: in the order of the versions.
         before, after: the prompts of both versions.
         sentence: for the person.
@@ -219,9 +219,9 @@ class BisectRun:
             sentence = (
                 f"{probes[0].sentence}, {probes[-1].sentence}: no real difference, so nothing to search"
             )
-        hunk = unified_diff(
-            first.prompt, second.prompt, f"version {first.version}", f"version {second.version}"
-        )
+        is_found = error or search.is_real()
+        names = f"version {first.version}", f"version {second.version}"
+        hunk = unified_diff(first.prompt, second.prompt, *names) if is_found else ""
         return Bisected(
             first.version, second.version, decided, hunk, probes, first.prompt, second.prompt, sentence, error
         )

@@ -141,7 +141,7 @@ def test_ends_are_chosen_and_a_verdict_that_did_not_turn_is_no_finding(place: Wo
     )
     assert run(place, "bisect", "kind", "--input", "refund", "--good", "1", "--bad", "2")["version"] == 2
     same = run(place, "bisect", "kind", "--input", "refund", "--good", "1")
-    assert not same["decided"] and "no real difference" in same["sentence"]
+    assert not same["decided"] and "no real difference" in same["sentence"] and same["hunk"] == ""
     assert run(place, "bisect", "kind", "--input", "refund", "--good", "3")["probes"] == []
 
 

@@ -374,6 +374,7 @@ def test_personas_are_chosen_by_tag_and_by_what_git_says(place: Workplace) -> No
     git("add", "personas", "library")
     git("commit", "-qm", "x")
     assert run_test(place, "--changed", "HEAD", ids=())[1]["personas"] == []
+    assert "none differs from HEAD" in place.run_here("test", "--changed", "HEAD").stdout.decode()
     (folder / "new.toml").write_text(FILE)
     (folder / "kind.toml").write_text(FILE + "# changed\n")
     trait.write_text('instruction = "Listen."')
@@ -413,6 +414,9 @@ def test_a_comparison_begins_where_the_prompt_was_another(place: Workplace) -> N
 def test_two_models_and_two_personas_are_compared(place: Workplace, server: MessagesServer) -> None:
     (place.store.home.personas / "other.toml").write_text('system_prompt = "Be kind and brief."\n')
     models = ("--model", "claude-sonnet-5-5", "--model", "claude-haiku-5-5")
+    place.run_here("run", "kind", "--input", "refund")
+    told = offline(place).run_here("compare", "kind", "--with", "other").stdout.decode()
+    assert "there is no output of it yet" in told and "@@" not in told, "nothing is no other answer"
     found = json.loads(place.run_here("compare", "kind", *models, "--json").stdout)
     assert [found["inputs"][0][side]["model"] for side in "ab"] == list(models[1::2])
     found = json.loads(place.run_here("compare", "kind", "--with", "other", "--json").stdout)

@@ -94,6 +94,10 @@ def test(
         runs = OutputRuns(invocation, model, jobs)
         chosen = _chosen(runs, ids, of_all or (changed is not None and not ids), tag, changed)
         runs.pick_up(*(one.id for one in chosen))
+    if not chosen and not as_json:
+        print_text(
+            f"No persona is meant: {f'none differs from {changed}' if changed else f'none has the tag {tag}'}."
+        )
     broken: list[PersonaReport] = []
     evaluations: list[Evaluation] = []
     for persona in chosen:
