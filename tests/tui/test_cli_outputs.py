@@ -128,7 +128,8 @@ def test_every_run_stores_the_text_it_sends_as_a_version(place: Workplace) -> No
     "command",
     [
         ("run", "nobody"), ("run", "kind", "--input", "x"), ("run", "kind", "--version", "99"), ("outputs", "nobody"),
-        ("outputs", "kind", "--input", "x"), ("test", "nobody"), ("test",), ("compare", "kind", "98", "99"),
+        ("outputs", "kind", "--input", "x"), ("test", "nobody"), ("test",), ("test", "kind", "--input", "x"),
+        ("test", "kind", "--input", "refund", "--bless"), ("compare", "kind", "98", "99"),
         ("compare", "kind", "--with", "nobody"), ("test", "--changed", "no-such-ref"), ("run", "kind", "--samples", "0"),
     ],
 )  # fmt: skip
@@ -168,6 +169,12 @@ def test_what_could_not_be_run_is_an_error_and_never_a_fail(place: Workplace, se
     server._brain = lambda _body: Refusal(400, message="no")
     assert run_test(place)[0] == 0 and run_test(place, "--fresh")[0] == 4
     assert run_test(place)[0] == 0, "what was there before the failed run still counts"
+
+
+def test_one_input_is_tested_alone(place: Workplace, server: MessagesServer) -> None:
+    code, report = run_test(place, "--input", "refund")
+    assert code == 0 and [one["id"] for one in report["personas"][0]["inputs"]] == ["refund"]
+    assert len(server.bodies) == 1
 
 
 def test_what_could_not_be_run_has_no_rate(place: Workplace, server: MessagesServer) -> None:

@@ -42,6 +42,9 @@ if TYPE_CHECKING:
     metavar="REF",
     help="Only those whose file, or what it links, differs from this git revision.",
 )
+@click.option(
+    "--input", "inputs", metavar="INPUT", multiple=True, help="Only this test input; may be repeated."
+)
 @samples_option
 @click.option("--min-pass", type=click.IntRange(1, 1000), help="Samples that must pass; beats the file.")
 @jobs_option
@@ -61,6 +64,7 @@ def test(
     of_all: bool,
     tag: str | None,
     changed: str | None,
+    inputs: tuple[str, ...],
     samples: int | None,
     min_pass: int | None,
     jobs: int | None,
@@ -81,18 +85,23 @@ def test(
 
     \b
     persona test optimist
+    persona test optimist --input rain --fresh
     persona test --all --changed main --junit results.xml
     persona test optimist --samples 5 --min-pass 4 --bless
     """
     from agent.outputs.batches import PRICE
     from agent.outputs.cost import NOTHING
     from agent.outputs.report import PersonaReport, exit_code
+    from agent.outputs.variant import chosen_inputs
     from personas.persona import broken_file
     from tui.cli.stderr import print_error
 
+    if inputs and bless:
+        raise click.UsageError("a baseline is blessed with all test inputs")
     with told_errors():
         runs = OutputRuns(invocation, model, jobs)
         chosen = _chosen(runs, ids, of_all or (changed is not None and not ids), tag, changed)
+        wanted = {one.id: chosen_inputs(one, inputs if one.error is None else ()) for one in chosen}
         runs.pick_up(*(one.id for one in chosen))
     if not chosen and not as_json:
         print_text(
@@ -108,6 +117,7 @@ def test(
                 runs.evaluator.evaluation(
                     persona,
                     runs.evaluator.variant(persona, fixed=runs.is_connected and not dry_run),
+                    wanted[persona.id],
                     samples=samples,
                     min_pass=min_pass,
                     only_missing=not (fresh and runs.is_connected),
