@@ -19,6 +19,7 @@ from textual.widgets._toast import Toast, ToastRack
 
 import tui.screens
 from agent.models.offline import OfflineModel
+from agent.outputs.bisect_run import Bisected, Probe
 from personas.persona import TestInput
 from personas.test_inputs import Expectation
 from tests.support.program import ONE, Program, make_store, program
@@ -27,6 +28,7 @@ from tests.tui.test_app_settings import preferences
 from tui.app.operation_context import begin_operation
 from tui.document.merge import Clash, meet
 from tui.screens.dialogs.base import JUST_NOW, Dialog, share
+from tui.screens.dialogs.bisected import ShowBisected
 from tui.screens.dialogs.command_palette import Switcher
 from tui.screens.dialogs.comparison import ShowComparison, outputs_pair
 from tui.screens.dialogs.confirm import Confirm
@@ -65,6 +67,10 @@ def expecting(text: str) -> TestInput:
     return TestInput(id=text, content=text, expect=(Expectation(type="equals", value=text),) * 40)
 
 
+def bisected(text: str) -> Bisected:
+    return Bisected(1, 2, True, f"+{text}", (Probe(1, 2, 3),) * 40, text, text, text)
+
+
 DIALOGS: dict[type[Dialog[Any]], Callable[[str, Path], Dialog[Any]]] = {
     Confirm: lambda text, _: Confirm(text, text, action="Delete", danger=True),
     Leaving: lambda text, _: Leaving([text, text]),
@@ -82,6 +88,7 @@ DIALOGS: dict[type[Dialog[Any]], Callable[[str, Path], Dialog[Any]]] = {
     Expectations: lambda text, _: Expectations(expecting(text), lambda _change: None),
     ShowDiff: lambda text, _: ShowDiff(text, f"+{text}"),
     Help: lambda text, _: Help(text, text),
+    ShowBisected: lambda text, _: ShowBisected(text, bisected(text)),
     ShowComparison: lambda text, _: ShowComparison(
         text, (text, text), [outputs_pair((text, f"{text} more"))]
     ),

@@ -47,20 +47,23 @@ from tui.widgets.conversation import ConversationView, Glyphs
 from tui.widgets.conversation.cursor import ReadableScrollView
 from tui.widgets.conversation.scroll_view import EntryScrollView
 from tui.widgets.footer import KeyLine
+from tui.widgets.margin_signs import MarginSigns
 from tui.widgets.output_pane import OutputPane, OutputView, ShownOutput, TextEntry
 from tui.widgets.pane_tabs import PaneTabs
 from tui.widgets.persona_fields import SettingsPane
 from tui.widgets.persona_list import PersonaEntry, PersonaList
-from tui.widgets.plain_text import LiteralButton, LiteralLabel, LiteralStatic
+from tui.widgets.plain_text import LiteralButton, LiteralLabel, LiteralStatic, label
 from tui.widgets.prompt_pane import Banner, PromptPane
 from tui.widgets.question_box import Choices, QuestionBox
 from tui.widgets.queued_messages import Queued, QueuedLines
+from tui.widgets.run_strip import RunStrip
 from tui.widgets.talk_panel import TalkPanel
 from tui.widgets.test_input_list import TestInputs
 from tui.widgets.text.document_editor import TextEditor
 from tui.widgets.text.ellipsis import EllipsisStatic
 from tui.widgets.text.line_input import LineInput
 from tui.widgets.text.safe_text_area import LONG_LINE, SafeTextArea
+from tui.widgets.text.side_by_side import PairLayout, SideBySide, SideBySideText, TextPair
 from tui.widgets.text.virtual_static import LongStatic
 from tui.widgets.virtual_list import Row, RowList
 
@@ -252,6 +255,11 @@ def fill_prompt(pane: PromptPane, text: str) -> None:
     pane.show_state(text, "saved", text)
 
 
+def fill_pairs(widget: SideBySideText, text: str) -> None:
+    pair = TextPair(text, Content(""), (label(text, 70),) * 2, (text, f"{text} more"))
+    widget.update(SideBySide(PairLayout(pair).stretches))
+
+
 def update(widget: LiteralStatic | LiteralLabel, text: str) -> None:
     widget.update(text)
 
@@ -261,6 +269,9 @@ CASES: dict[type[Widget], tuple[Callable[[str], Widget], Callable[..., object] |
     LongStatic: (LongStatic, update),
     EllipsisStatic: (EllipsisStatic, update),
     Banner: (Banner, update),
+    RunStrip: (lambda text: RunStrip(), lambda strip, text: strip.show([text, text], text)),
+    MarginSigns: (lambda text: MarginSigns(TextEditor()), None),
+    SideBySideText: (lambda text: SideBySideText(), fill_pairs),
     LiteralLabel: (LiteralLabel, update),
     LiteralButton: (LiteralButton, LiteralButton.set_label),
     SafeTextArea: (SafeTextArea, SafeTextArea.set_placeholder),

@@ -9,7 +9,7 @@ from string import ascii_lowercase, digits
 
 from agent.models.scripted import ToolUse, answer
 from tests.support.program import Program, make_store, program
-from tests.tui.test_app_dialogs import DIALOGS
+from tests.tui.test_app_dialogs import DIALOGS, drawn_in
 from tui.cli.key_probe import meaning
 from tui.commands.footer_keys import FooterState, keys_now
 from tui.commands.keymap import check_keys
@@ -77,7 +77,7 @@ def test_help_footer_and_persona_keys_name_no_key_that_was_moved() -> None:
 
 def test_what_a_key_is_told_for_is_left_out_where_there_is_none() -> None:
     parts = hint({"ask.yes": ""}, "Enter chooses", "", ("ask.yes", "yes"), ("ask.no", "no"))
-    assert parts == [("Enter chooses", ""), ("n no", "n")]
+    assert parts == [("Enter chooses", "enter"), ("n no", "n")]
     assert sentence("edit.undo", {"edit.undo": ""}, "{} brings it back.", "Undo brings it back.") == (
         "Undo brings it back."
     )
@@ -105,7 +105,7 @@ async def test_no_screen_and_no_dialog_names_a_key_that_was_moved(tmp_path: Path
             p.app.push_screen(dialog)
             await p.until(lambda dialog=dialog: p.app.screen is dialog)
             await p.pilot.pause()
-            assert named(screen_of(p)) <= ({"x"} if kind is Help else set()), kind
+            assert named(drawn_in(dialog)) <= ({"x"} if kind is Help else set()), kind
             dialog.dismiss(None)
             await p.until(lambda: p.app.screen is p.main)
 

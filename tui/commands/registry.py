@@ -206,6 +206,7 @@ COMMANDS: tuple[Command, ...] = (
     Command("outputs.last", "End", "end,G", "edge(True)", where="outputs", priority=False),
     Command("expectations.new", "Add an expectation", "n", "new", where="expectations", priority=False),
     Command("expectations.remove", "Remove it", "x,delete", "remove", where="expectations", priority=False),
+    Command("expectations.field", "Next field", "tab", "app.focus_next", where="expectations", priority=False),
     Command("dialog.close", "Close without an answer", "escape", "cancel", where="dialog"),
     Command("dialog.up", "Row above, also from the field", "up", "step(-1)", where="dialog"),
     Command("dialog.down", "Row below, also from the field", "down", "step(1)", where="dialog"),

@@ -26,7 +26,7 @@ from personas.test_inputs import (
     Expectation,
     fault_of,
 )
-from tui.commands.registry import bindings
+from tui.commands.registry import binding, bindings
 from tui.document.text_slot import TextSlot
 from tui.screens.dialogs.base import Dialog
 from tui.screens.dialogs.picker import Pick
@@ -200,6 +200,8 @@ class EditExpectation(Dialog[Expectation]):
         expectation: as it is; its type can be changed.
     """
 
+    BINDINGS: ClassVar[list[BindingType]] = [binding("expectations.field")]
+
     def __init__(self, title: str, expectation: Expectation) -> None:
         super().__init__()
         self._title, self._was = title, expectation
@@ -221,7 +223,7 @@ class EditExpectation(Dialog[Expectation]):
                 yield LiteralStatic("", id=f"about-{name}", classes="field-title")
                 yield LineInput(f"{number:g}" if type(number) in (int, float) else "", id=f"field-{name}")
                 yield LiteralStatic("", id=f"wrong-{name}", classes="field-fault")
-            yield self.hint("Enter accepts", "Tab next field", ("dialog.close", "closes"))
+            yield self.hint("Enter accepts", ("expectations.field", "next field"), ("dialog.close", "closes"))
 
     def on_mount(self) -> None:
         super().on_mount()
