@@ -13,6 +13,7 @@ from syrupy.extensions.single_file import SingleFileSnapshotExtension, WriteMode
 
 from tests.support.hostile import forbidden_in
 from tests.support.screen_svg import rows_of
+from tui.chat import activity
 from tui.chat import activity_line as tasking
 from tui.chat import labels as running_note
 from tui.widgets import test_input_list as test_inputs
@@ -33,12 +34,13 @@ class PictureExtension(SingleFileSnapshotExtension):
 
 @pytest.fixture(autouse=True)
 def same_everywhere(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Nothing of this machine or this moment is seen: no settings of colours, no ages, no light that fades."""
+    """Nothing of this machine or this moment is seen: no settings of colours, no ages and durations, no light that fades."""
     for name in ("NO_COLOR", "TEXTUAL_THEME", "TEXTUAL_ANIMATIONS", "COLORTERM", "SSH_CONNECTION", "TMUX"):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setattr(document_editor, "FRESH", 600.0)
     monkeypatch.setattr(test_inputs, "FRESH", 600.0)
     monkeypatch.setattr(running_note, "age", lambda _seconds: "just now")
+    monkeypatch.setattr(activity, "duration", lambda _seconds: "0 s")
     monkeypatch.setattr(tasking, "activity_line", _timeless(tasking.activity_line))
 
 

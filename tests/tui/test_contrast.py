@@ -8,6 +8,7 @@ from __future__ import annotations
 from pathlib import Path
 from unicodedata import category
 
+import pytest
 from rich.color import ColorSystem
 from rich.style import Style
 from textual.color import Color
@@ -66,18 +67,18 @@ def _widget_at(p: Program, x: int, y: int) -> object:
     return p.app.screen.get_widget_at(x, y)[0]
 
 
-async def test_all_text_stands_out_of_its_ground_wherever_one_goes(tmp_path: Path) -> None:
+@pytest.mark.parametrize("theme", THEMES)
+async def test_all_text_stands_out_of_its_ground_wherever_one_goes(tmp_path: Path, theme: str) -> None:
     faint: dict[str, list[tuple[str, float, float]]] = {}
     looked = 0
     async for name, p in walk(tmp_path, SIZES[0]):
-        first = THEMES.index(p.app.theme)  # a theme costs: each look begins with the one before
-        for theme in (THEMES[first], THEMES[1 - first]):
+        if p.app.theme != theme:
             p.app.theme = theme
             await settle(p, messages=True)
-            looked += 1
-            if found := faint_texts(p):
-                faint[f"{name} {theme}"] = found
-    assert looked > 90
+        looked += 1
+        if found := faint_texts(p):
+            faint[name] = found
+    assert looked > 45
     assert faint == {}
 
 
