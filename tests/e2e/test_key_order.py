@@ -33,7 +33,7 @@ def test_keys_of_one_read_are_heard_in_their_order_in_the_chat_bar(folder: Path)
 def test_keys_of_one_read_are_heard_in_their_order_in_the_prompt(folder: Path) -> None:
     with start(folder) as terminal:
         at_once(terminal, F3, CTRL_HOME, f"{MANGLED}\x1b[C\r" * 10)
-        terminal.until(lambda: prompt_of(folder).count(WRITTEN) == 10)
+        terminal.until(lambda: prompt_of(folder).count(f"{WRITTEN}\n") == 10)
         lines = prompt_of(folder).split('"""\n')[1].splitlines()
         assert lines[:10] == [WRITTEN] * 10 and lines[10] == "You see the good in things."
 

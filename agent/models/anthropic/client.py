@@ -430,12 +430,12 @@ class AnthropicModel:
         *,
         parse: Callable[[bytes], _T],
         limit: int = bodies.ANSWER_LIMIT,
-        seconds: float = _ASK_TIMEOUT,
+        seconds: float | None = None,
     ) -> _T:
         """Return what `parse` makes of an answer; raises `ModelFailure`, with no exception behind it."""
         where = self._where(request)
         try:
-            async with asyncio.timeout(seconds):
+            async with asyncio.timeout(_ASK_TIMEOUT if seconds is None else seconds):
                 async with self._send(method, path, request, self._profile(), body) as response:
                     content = await bodies.read_beginning(response, limit)
         except ModelFailure as failure:
