@@ -4,26 +4,32 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Iterable
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from tui.terminal.capabilities import Capabilities, detect
 from tui.terminal.sanitise import spell_out_too
 from tui.terminal.textual_compat.colours import limit_colours
 
 if TYPE_CHECKING:
-    from tui.app.app import PersonaApp
+    from textual.app import App
+
     from tui.terminal.ascii_fallback import Charset
 
 
 class Appearance:
     """Shows a program as its settings and its terminal want it.
 
+    Args:
+        app: a `PersonaApp`; named here, both modules and its other parts would import one another.
+        env: the environment.
+
     Attributes:
         capabilities: what the terminal can do.
     """
 
-    def __init__(self, app: PersonaApp, env: dict[str, str]) -> None:
-        self._app, self._env = app, env
+    def __init__(self, app: App[Any], env: dict[str, str]) -> None:
+        self._app: Any = app
+        self._env = env
         self.capabilities = self._detected()
         self._told_theme = ""
         self._write_as_it_is: Callable[[str], None] = lambda _data: None
@@ -61,9 +67,9 @@ class Appearance:
         settings = self._app.settings
         return detect(
             self._env,
-            calm=settings.calm,  # type: ignore[arg-type]
+            calm=settings.calm,
             ascii_only=True if settings.glyphs == "ascii" else None,
-            colours=settings.colours,  # type: ignore[arg-type]
+            colours=settings.colours,
         )
 
     def _choose_signs(self) -> None:
@@ -79,7 +85,7 @@ class Appearance:
             def send(data: str) -> None:
                 write(charset.bare(data))
 
-        driver.write = send  # type: ignore[method-assign, assignment]
+        driver.write = send
 
     def _taken(self) -> Charset | None:
         """Return what the terminal takes; None where it takes everything, our signs too."""

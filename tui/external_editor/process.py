@@ -15,7 +15,7 @@ from personas.errors import PersonaError
 from tui.app.signals import BY_KEYS, is_gone, terminal_modes
 
 if TYPE_CHECKING:
-    from tui.app.app import PersonaApp
+    from textual.app import App
 
 _TO_END = {signal.SIGTERM, signal.SIGINT, getattr(signal, "SIGHUP", signal.SIGTERM)}
 """Signals that ask any program to end; the others mean something else to many."""
@@ -49,7 +49,7 @@ class ExternalEditor:
         async with self._in_use:
             yield True
 
-    async def run(self, app: PersonaApp, path: Path, keep: Sequence[int] = ()) -> bool:
+    async def run(self, app: App[Any], path: Path, keep: Sequence[int] = ()) -> bool:
         """Run the editor on a file and wait for it; what runs in this program goes on meanwhile.
 
         Args:
@@ -81,7 +81,7 @@ class ExternalEditor:
             raise EditorFailed(f"{Path(command[0]).name} {how}.")
         return True
 
-    async def _run(self, app: PersonaApp, command: Sequence[str], keep: Sequence[int]) -> int | None:
+    async def _run(self, app: App[Any], command: Sequence[str], keep: Sequence[int]) -> int | None:
         code, failure = None, None
         with app.suspend():
             self.has_terminal = True
