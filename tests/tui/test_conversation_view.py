@@ -102,7 +102,7 @@ async def test_each_kind_of_turn_as_a_person_sees_it() -> None:
             " you  make it *warmer*",
             "      please",
             " ▸ thinking",
-            " ▸ edit_system_prompt  brief and warm.  +1 −1",
+            " ▸ edit_system_prompt  brief and warm.  +1 −1  try",
             " Done: the second line is warmer.",
             " · Only the last 20 turns went to the model.",
             ' · mood: {"value": 3}',
@@ -183,7 +183,7 @@ async def test_a_run_told_by_its_events() -> None:
         view.feed(TurnStart(turn=result, **at))
         view.feed(TurnEnd(turn=result, **at))
         await pilot.pause()
-        assert rows(view)[-1] == " ▸ edit_system_prompt  brief and warm.  +1 −1"
+        assert rows(view)[-1] == " ▸ edit_system_prompt  brief and warm.  +1 −1  try"
         view.feed(TurnStart(turn=answer, **at))
         view.feed(TurnDelta(turn_id=answer.id, text="It is **wa", **at))
         view.draw_frame()
