@@ -85,7 +85,7 @@ DIALOGS: dict[type[Dialog[Any]], Callable[[str, Path], Dialog[Any]]] = {
     Switcher: lambda text, _: Switcher([PersonaEntry(str(n), text) for n in range(40)], {}, None, []),
     ChooseText: lambda text, _: ChooseText(clash_of(text)),
     EditExpectation: lambda text, _: EditExpectation(text, Expectation(type="equals", value=text)),
-    Expectations: lambda text, _: Expectations(expecting(text), lambda _change: None),
+    Expectations: lambda text, _: Expectations(expecting(text), lambda _change, _draft: None),
     ShowDiff: lambda text, _: ShowDiff(text, f"+{text}"),
     Help: lambda text, _: Help(text, text),
     ShowBisected: lambda text, _: ShowBisected(text, bisected(text)),

@@ -19,7 +19,7 @@ from tui.screens.dialogs.expectations import (
     value_text,
 )
 from tui.screens.dialogs.picker import Pick
-from tui.screens.dialogs.text_prompt import AskLine
+from tui.screens.dialogs.text_prompt import AnswerEditor, AskLine
 from tui.widgets.plain_text import LiteralStatic
 from tui.widgets.virtual_list import RowList
 
@@ -124,3 +124,34 @@ async def test_a_change_is_stored_and_judged_at_once_and_is_one_step_of_undo(tmp
         for _ in range(3):
             await p.press("ctrl+z")
         await p.until(lambda: p.file("kind").read_text() == before)
+
+
+async def test_what_is_typed_in_a_form_is_there_again_after_esc_and_after_a_restart(tmp_path: Path) -> None:
+    store = make_kind(tmp_path)
+
+    async def form(p: Program, *keys: str) -> str:
+        """Open a form from the list of expectations; return its text."""
+        await p.press(*keys)
+        await p.until(lambda: isinstance(p.app.screen, EditExpectation))
+        return p.app.screen.query_one(AnswerEditor).text
+
+    async with program(store) as p:
+        await p.press("f4", "E")
+        await p.until(lambda: isinstance(p.app.screen, Expectations))
+        assert await form(p, "n", *"starts", "enter") == ""
+        await p.write("So")
+        await p.press("escape")
+        await p.until(lambda: isinstance(p.app.screen, Expectations))
+        assert await form(p, "home", "enter") == "sorry"
+        await p.write("!")
+        await p.app.shutdown.leave(0)
+    async with program(store) as p:
+        await p.press("f4", "E")
+        await p.until(lambda: isinstance(p.app.screen, Expectations))
+        assert await form(p, "enter") == "sorry!"
+        await p.press("enter")
+        await p.until(lambda: store.get("kind").test_inputs[0].expect[0].value == "sorry!")
+        assert await form(p, "n", *"starts", "enter") == "So"
+        await p.press("enter")
+        await p.until(lambda: store.get("kind").test_inputs[0].expect[-1].value == "So")
+        assert await form(p, "n", *"starts", "enter") == ""

@@ -27,6 +27,7 @@ from personas.test_inputs import (
     fault_of,
 )
 from tui.commands.registry import binding, bindings
+from tui.document.debounce import Debounce
 from tui.document.text_slot import TextSlot
 from tui.screens.dialogs.base import Dialog
 from tui.screens.dialogs.picker import Pick
@@ -63,6 +64,8 @@ MEANINGS: Mapping[str, str] = {
 NUMBERS = ("min", "max", "value", "threshold")
 MARKS = {"pass": "✓", "fail": "✗", "error": "!"}
 SAMPLES, MIN_PASS, NEW = "samples", "min_pass", "new"
+DRAFT = "expectation"
+"""By this name a text is kept that is typed for a new expectation."""
 
 
 def shown(expectation: Expectation) -> str:
@@ -79,14 +82,24 @@ class Expectations(Dialog[None]):
 
     Args:
         test_input: whose they are.
-        change: stores a change; `show` tells when that is done.
+        change: stores a change, after which the text that was kept by this name is needed no longer; `show` tells when
+            that is done.
+        begun: returns the text that was kept by a name and not given.
+        keep: keeps what is typed, by a name.
     """
 
     BINDINGS: ClassVar[list[BindingType]] = [*bindings("expectations")]
 
-    def __init__(self, test_input: TestInput, change: Callable[[Change], object]) -> None:
+    def __init__(
+        self,
+        test_input: TestInput,
+        change: Callable[[Change, str], object],
+        *,
+        begun: Callable[[str], str] = lambda _name: "",
+        keep: Callable[[str, str], object] = lambda _name, _text: None,
+    ) -> None:
         super().__init__()
-        self._input, self._change = test_input, change
+        self._input, self._change, self._begun, self._keep = test_input, change, begun, keep
         self._verdicts: Sequence[Verdict] = ()
         self._added = ""  # the key of the row that is to come
 
@@ -155,31 +168,39 @@ class Expectations(Dialog[None]):
     def action_new(self) -> None:
         def begin(kind: str | None) -> None:
             if kind is not None:
-                self.app.push_screen(EditExpectation("New expectation", Expectation(type=kind)), add)
+                self._ask(EditExpectation("New expectation", Expectation(type=kind)), DRAFT, add)
 
         def add(new: Expectation | None) -> None:
             if new is not None:
                 self._added = str(len(self._input.expect))
-                self._change(SetExpectation(self.input_id, None, new))
+                self._change(
+                    SetExpectation(self.input_id, None, new), DRAFT if "text" in titles_of(new.base) else ""
+                )
 
         self.app.push_screen(pick_kind(), begin)
 
     def action_remove(self) -> None:
         if self._rows.cursor < len(self._input.expect):
-            self._change(SetExpectation(self.input_id, self._input.expect[self._rows.cursor], None))
+            self._change(SetExpectation(self.input_id, self._input.expect[self._rows.cursor], None), "")
+
+    def _ask(self, form: EditExpectation, name: str, answered: Callable[[Expectation | None], None]) -> None:
+        form.begin(self._begun(name), lambda text: self._keep(name, text))
+        self.app.push_screen(form, answered)
 
     def _edit(self, old: Expectation) -> None:
+        name = f"{DRAFT} of {self.input_id}: {shown(old)}"
+
         def change(new: Expectation | None) -> None:
             if new is not None and new != old:
-                self._change(SetExpectation(self.input_id, old, new))
+                self._change(SetExpectation(self.input_id, old, new), name)
 
-        self.app.push_screen(EditExpectation("Expectation", old), change)
+        self._ask(EditExpectation("Expectation", old), name, change)
 
     def _ask_number(self, name: str) -> None:
         def change(answer: str | None) -> None:
             if answer is not None:
                 now = {SAMPLES: self._input.samples, MIN_PASS: self._input.min_pass}
-                self._change(SetSamples(self.input_id, **{**now, name: int(answer) or None}))
+                self._change(SetSamples(self.input_id, **{**now, name: int(answer) or None}), "")
 
         self.app.push_screen(ask_number(name, getattr(self._input, name)), change)
 
@@ -207,7 +228,10 @@ class EditExpectation(Dialog[Expectation]):
         self._title, self._was = title, expectation
         self._kind = expectation.type
         text = "" if expectation.base in COUNT_TYPES else value_text(expectation.value)
-        self._slot = TextSlot("text", text, on_edit=lambda _: self._clear("text"))
+        self._slot = TextSlot("text", text, on_edit=self._edited)
+        self._keep: Callable[[str], object] = lambda _text: None
+        self._kept = self._text_was = text
+        self._debounce = Debounce(self.keep_begun)
         self._text = AnswerEditor(id="answer", prose=False)
 
     def compose(self) -> ComposeResult:
@@ -230,6 +254,29 @@ class EditExpectation(Dialog[Expectation]):
         self._text.bind(self._slot)
         self._text.move_cursor(self._text.document.end)
         self._show_kind()
+
+    def begin(self, text: str, keep: Callable[[str], object]) -> None:
+        """Go on with a text that was begun, empty where none was; `keep` is told the text at each pause and at the end."""
+        if text:
+            self._slot.begin_with(self._text_was, text)
+        self._kept, self._keep = self._slot.text, keep
+
+    def keep_begun(self) -> None:
+        """Have what is written kept."""
+        if (text := self._slot.text) != self._kept:
+            self._kept = text
+            self._keep("" if text == self._text_was else text)
+
+    def on_unmount(self) -> None:
+        self._debounce.now()
+
+    def _edited(self, _slot: TextSlot) -> None:
+        self._debounce.key_pressed()
+        self._clear("text")
+
+    def action_cancel(self) -> None:
+        self.keep_begun()
+        super().action_cancel()
 
     def wish(self, part: Widget) -> int:
         return 4
@@ -275,6 +322,7 @@ class EditExpectation(Dialog[Expectation]):
 
     def action_accept(self) -> None:
         texts = {name: self.query_one(f"#field-{name}", LineInput).raw for name in NUMBERS}
+        self.keep_begun()
         try:
             self.dismiss(expectation_of(self._kind, {**texts, "text": self._slot.text}, self._was))
         except FieldFault as fault:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from personas.errors import PersonaError
@@ -13,6 +14,7 @@ if TYPE_CHECKING:
     from personas.changes import Change
     from personas.persona import Persona, TestInput
     from tui.app.host import Host
+    from tui.document.controller import DocumentController
     from tui.outputs.controller import OutputsController
     from tui.screens.dialogs.expectations import Expectations
     from tui.screens.main.layout import PaneLayout
@@ -265,11 +267,7 @@ class OutputViewing:
         if documents is None:
             return
         begun = documents.unsaved.in_dialog(persona_id, "pasted answer")
-
-        def keep(typed: str) -> None:
-            documents.unsaved.note_dialog(persona_id, "pasted answer", typed)
-            self._host.start(documents.write_drafts())
-
+        keep = partial(self._keep_begun, documents, persona_id, "pasted answer")
         question = f"An answer to {input_id} from elsewhere"
         if not (answer := await self._host.ask(AskText(question, text=text or begun, keep=keep))):
             return
@@ -283,6 +281,10 @@ class OutputViewing:
         keep("")
         self._at, self._wants_request = "", False
         self.refresh()
+
+    def _keep_begun(self, documents: DocumentController, persona_id: str, dialog: str, text: str) -> None:
+        documents.unsaved.note_dialog(persona_id, dialog, text)
+        self._host.start(documents.write_drafts())
 
     def _pasted(self, persona_id: str, test_input: TestInput, answer: str) -> Output:
         """Return a pasted answer as an output of the persona as it is. Blocking."""
@@ -304,11 +306,15 @@ class OutputViewing:
         """Show the expectations of a test input to change; what is changed there is stored and judged at once."""
         from tui.screens.dialogs.expectations import Expectations
 
-        if (test_input := self._test_input(input_id)) is None or self._view.documents is None:
+        documents = self._view.documents
+        if (test_input := self._test_input(input_id)) is None or documents is None or documents.id is None:
             return
-        persona_id = self._view.documents.id
+        persona_id = documents.id
         self._form = Expectations(
-            test_input, lambda change: self._host.start(self._store(persona_id, change))
+            test_input,
+            lambda change, draft: self._host.start(self._store(persona_id, change, draft)),
+            begun=partial(documents.unsaved.in_dialog, persona_id),
+            keep=partial(self._keep_begun, documents, persona_id),
         )
         self._host.program.push_screen(self._form, lambda _: self._form_closed())
         self.refresh()
@@ -324,9 +330,11 @@ class OutputViewing:
         current = self._current(outputs) if test_input.id == self.input_id else next(iter(outputs), None)
         form.show(test_input, [] if current is None else await self._outputs.verdicts(current))
 
-    async def _store(self, persona_id: str | None, change: Change) -> None:
+    async def _store(self, persona_id: str, change: Change, draft: str) -> None:
         documents = self._view.documents
-        if documents is not None and persona_id is not None:
+        if documents is not None:
             await documents.flush()
             documents.take(await documents.workspace.change(persona_id, change))
+            if draft:
+                self._keep_begun(documents, persona_id, draft, "")
             self.refresh()
