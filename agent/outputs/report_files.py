@@ -8,7 +8,10 @@ from collections.abc import Iterable, Sequence
 from agent.outputs.comparison import Comparison, output_diff
 from agent.outputs.report import PersonaReport
 
-_NOT_XML = re.compile("[^\t\n\r -\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+# What XML cannot hold, and what a terminal obeys that the report is printed in.
+_UNFIT = re.compile(
+    "[^\t\n\r -~\xa0-\u061b\u061d-\u200d\u2010-\u2029\u202f-\u2065\u206a-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]"
+)
 _MARKS = {"pass": "✓", "fail": "✗", "error": "!", "none": "–"}
 
 
@@ -19,9 +22,12 @@ def junit(reports: Sequence[PersonaReport]) -> str:
     top = Xml.Element("testsuites")
     for report in reports:
         inputs = report.inputs
-        suite = Xml.SubElement(top, "testsuite", name=_clean(report.id), tests=str(len(inputs)),
+        suite = Xml.SubElement(top, "testsuite", name=_clean(report.id), tests=str(len(inputs) + bool(report.error)),
                                failures=str(report.count("fail")), errors=str(report.count("error")),
                                skipped=str(report.count("none")))  # fmt: skip
+        if report.error:
+            case = Xml.SubElement(suite, "testcase", classname=_clean(report.id), name="the persona's file")
+            Xml.SubElement(case, "error", message=_clean(report.error))
         for one in inputs:
             seconds = sum(output.seconds or 0 for output in one.outputs.values())
             case = Xml.SubElement(suite, "testcase", classname=_clean(report.id), name=_clean(one.id),
@@ -41,7 +47,11 @@ def markdown(reports: Sequence[PersonaReport]) -> str:
     """Return the reports as Markdown."""
     lines = []
     for report in reports:
-        lines += [f"## {_cell(report.id)}", "", "| input | verdict | why |", "|---|---|---|"]
+        lines += [f"## {_cell(report.id)}", ""]
+        if report.error:
+            lines += [f"{_MARKS['error']} {_cell(report.error)}", ""]
+            continue
+        lines += ["| input | verdict | why |", "|---|---|---|"]
         lines += [
             f"| {_cell(one.id)} | {_MARKS[one.verdict]} {one.verdict} | {_cell(one.sentence)} |"
             for one in report.inputs
@@ -67,16 +77,16 @@ def comparison_markdown(comparison: Comparison) -> str:
 
 def _fenced(lines: Iterable[str], language: str) -> list[str]:
     """Return lines as a block of code that nothing in them can end."""
-    kept = list(lines)
+    kept = [_clean(line) for line in lines]
     longest = max((len(run) for line in kept for run in re.findall("`+", line)), default=0)
     fence = "`" * max(3, longest + 1)
     return [f"{fence}{language}", *kept, fence]
 
 
 def _cell(text: str) -> str:
-    line = " ".join(text.split())
+    line = _clean(" ".join(text.split()))
     return re.sub(r"([\\|`*_<>\[\]#])", r"\\\1", line)
 
 
 def _clean(text: str) -> str:
-    return _NOT_XML.sub("\ufffd", text)
+    return _UNFIT.sub("\ufffd", text)

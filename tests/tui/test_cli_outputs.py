@@ -18,6 +18,7 @@ import pytest
 from agent.outputs import batches
 from personas.changes import AddTestInput, SetPrompt
 from personas.versions.authorship import USER, Author
+from tests.support.hostile import forbidden_in
 from tests.support.messages_answers import Refusal, Reply, say
 from tests.support.messages_answers import call as call_tool
 from tests.support.messages_server import MessagesServer
@@ -336,14 +337,21 @@ def test_a_test_in_a_batch_runs_what_is_missing_and_tells_errors(
 def test_reports_for_build_servers_and_people(place: Workplace, tmp_path: Path) -> None:
     path = place.store.home.personas / "kind.toml"
     path.write_text(FILE.replace("max = 20", "max = 3").replace("Be kind.", "Be kind \\u0007 <b>|`"))
+    hostile = 'type = "contains", value = "\\u001b]0;owned\\u0007 \\u009b \\u202e"'
+    path.write_text(path.read_text().replace('type = "icontains", value = "kind"', hostile))
+    path.with_name("broken.toml").write_text('name = "x')
     junit, md = tmp_path / "out.xml", tmp_path / "out.md"
-    done = place.run_here("test", "kind", "--junit", str(junit), "--md", str(md))
-    assert done.returncode == 1
+    done = place.run_here("test", "kind", "broken", "--junit", str(junit), "--md", str(md))
+    assert done.returncode == 4
     suite = ElementTree.parse(junit).getroot()[0]
     assert suite.attrib["tests"] == "2" and suite.attrib["failures"] == "1" and suite.attrib["skipped"] == "1"
     failure = suite[0].find("failure")
     assert failure is not None and "word-count" in failure.attrib["message"]
-    assert "| refund | ✗ fail | word-count:" in md.read_text()
+    assert "| refund | ✗ fail | contains:" in md.read_text()
+    assert not forbidden_in(md.read_text() + junit.read_text())
+    broken = ElementTree.parse(junit).getroot()[1]
+    assert broken.attrib["tests"] == "1" and broken.find("testcase/error") is not None
+    assert "! The persona broken is broken" in md.read_text()
 
 
 def test_a_baseline_is_blessed_and_what_broke_since_is_named(place: Workplace) -> None:
