@@ -5,7 +5,6 @@ A record is an output or a judge's verdict on one. Texts of prompts and inputs a
 
 from __future__ import annotations
 
-import math
 import re
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping
@@ -31,6 +30,7 @@ from personas.test_inputs import Expectation
 
 OUTPUT, VERDICT, KEPT = "output", "verdict", "keep"
 BATCH, BATCH_END = "batch", "batch_end"
+_LIMIT = 1e15  # of a number that can be believed
 _LONGEST_WAIT = 10.0  # seconds for another program that writes
 RECORDING, PASTED = "recording", "pasted"
 _BEGINNING = 400  # characters in which the first line of an output is looked for
@@ -431,13 +431,14 @@ def read_output(record: Mapping[str, Any]) -> Output | None:
         not all(isinstance(fields[name], str) for name in _TEXTS)
         or not all(isinstance(fields[name], str | None) for name in _OPTIONAL)
         or not all(type(fields[name]) is int for name in ("sample", "version"))
+        or not all(_is_amount(fields[name]) for name in ("sample", "version"))
         or not all(value is None or _is_amount(value) for value in numbers.values())
         or not (fields["id"] and fields["input_id"])
         or not isinstance(usage, dict)
     ):
         return None
     counts = {name: usage.get(name, 0) for name in Usage().to_record()}
-    if not all(type(count) is int for count in counts.values()):
+    if not all(type(count) is int and _is_amount(count) for count in counts.values()):
         return None
     return Output(**fields | numbers | {"usage": Usage(**counts)})
 
@@ -462,4 +463,4 @@ def _read_batch(record: Mapping[str, Any]) -> Batch | None:
 
 
 def _is_amount(value: Any) -> bool:
-    return type(value) in (int, float) and math.isfinite(value)
+    return type(value) in (int, float) and -_LIMIT < value < _LIMIT

@@ -262,6 +262,9 @@ def test_damaged_and_hostile_records_are_left_out(tmp_path: Path) -> None:
         ("text", 3),
         ("usage", None),
         ("cost", True),
+        ("cost", 10**400),
+        ("usage", {"output_tokens": 10**400}),
+        ("version", 10**400),
         ("seconds", "x"),
         ("id", ""),
     ]:
