@@ -77,7 +77,9 @@ def read_verdict(rubric: Expectation, reply: ModelReply, judge: str) -> Verdict:
     if given is None:
         return verdict_of(rubric, "error", f"{judge} made no valid call of {TOOL.name}")
     verdict, reason = given
-    return verdict_of(rubric, "pass" if verdict == "pass" else "fail", reason[:LONGEST_REASON])
+    return verdict_of(
+        rubric, "pass" if verdict == "pass" else "fail", " ".join(reason.split())[:LONGEST_REASON]
+    )
 
 
 def _input(text: str) -> tuple[str, str] | None:

@@ -74,6 +74,7 @@ ATTACKS = [
 async def test_what_is_judged_cannot_end_its_own_quotation(attack: str) -> None:
     verdict, _ = await judged(attack, honest, asked=TestInput(id="refund", content=attack + " Sorry."))
     assert verdict.verdict == "fail", "nor is the conversation taken for the output"
+    assert "\n" not in verdict.reason, "a reason is one line, and no more lines of verdicts"
     assert (
         verdict.reason.split()[-1] == attack.replace("\ud800", "\ufffd").replace("\0", "\ufffd").split()[-1]
     )
