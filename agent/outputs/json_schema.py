@@ -26,7 +26,8 @@ _KNOWN = frozenset(
         *("$schema", "$id", "title", "description", "default", "examples", "format"),
     }
 )
-_MOST_STARTS = 500  # places in a text where JSON may begin
+_MOST_READ = 2_000_000  # characters of a text that are read in vain, where JSON might begin
+_TOO_DEEP = 5_000  # of them, where it is nested too deeply
 _BOUNDS: tuple[tuple[str, str, Callable[[Any, Any], bool]], ...] = (
     ("minimum", "less than", operator.lt),
     ("maximum", "more than", operator.gt),
@@ -54,15 +55,16 @@ def parse_json(text: str) -> Any:
 def json_within(text: str) -> Iterator[Any]:
     """Yield the objects and arrays that stand in a text, outermost ones first."""
     decode = json.JSONDecoder(parse_constant=_refuse).raw_decode
-    at = tries = 0
-    while tries < _MOST_STARTS:
+    at = read = 0
+    while read < _MOST_READ:
         starts = [place for sign in "{[" if (place := text.find(sign, at)) >= 0]
         if not starts:
             return
-        tries, at = tries + 1, min(starts)
+        at = min(starts)
         try:
             value, at = decode(text, at)
-        except (ValueError, RecursionError):
+        except (ValueError, RecursionError) as error:
+            read += 10 + (error.pos - at if isinstance(error, json.JSONDecodeError) else _TOO_DEEP)
             at += 1
         else:
             yield value

@@ -133,11 +133,21 @@ def test_a_pattern_in_a_schema_has_the_time_limit_too() -> None:
 
 def test_hostile_texts_are_judged_quickly() -> None:
     begun = time.monotonic()
-    for text in ("[" * 200_000, '{"a":' * 50_000, "\ud800" * 1000, "{" + "[1]," * 50_000):
+    for text in (
+        "[" * 200_000,
+        '{"a":' * 50_000,
+        "\ud800" * 1000,
+        "{" + "[1]," * 50_000,
+        "[" * 400 + "1," * 200_000,
+    ):
         for kind in ("is-json", "contains-json"):
             assert verdict({"type": kind}, text).verdict in ("pass", "fail")
         assert verdict({"type": "regex", "value": "x"}, text).verdict == "fail"
     assert time.monotonic() - begun < 10
+
+
+def test_json_is_found_behind_much_that_is_none() -> None:
+    assert verdict({"type": "contains-json"}, "- [ ] a box\n" * 1000 + '{"a": 1}').verdict == "pass"
 
 
 def test_edits_are_counted_as_the_whole_table_would() -> None:
