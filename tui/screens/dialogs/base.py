@@ -209,6 +209,10 @@ class Dialog(ModalScreen[Result]):
         for text in self.query(DialogText):
             text.scroll_relative(y=by * max(1, text.size.height - 1), animate=False)
 
+    def action_scroll_by(self, by: int) -> None:
+        """Scroll a page to read by lines."""
+        self.query_one(VerticalScroll).scroll_relative(y=by, animate=False)
+
     def on_click(self, event: events.Click) -> None:
         if key := key_under(event):
             press(self.app, key)

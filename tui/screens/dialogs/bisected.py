@@ -52,9 +52,6 @@ class ShowBisected(Dialog[bool]):
         super().on_mount()
         self.query_one(VerticalScroll).focus()
 
-    def action_scroll_by(self, by: int) -> None:
-        self.query_one(VerticalScroll).scroll_relative(y=by, animate=False)
-
     def action_revert(self) -> None:
         """Close; the change is to be reverted."""
         if self.ready and self._found.decided:

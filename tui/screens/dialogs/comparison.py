@@ -151,9 +151,6 @@ class ShowComparison(Dialog[None]):
             box.scroll_to(y=rows[wanted], animate=False)
             text.refresh()
 
-    def action_scroll_by(self, by: int) -> None:
-        self.query_one(VerticalScroll).scroll_relative(y=by, animate=False)
-
 
 def outputs_pair(texts: tuple[str, str]) -> TextPair:
     """Return two outputs of one input, any texts."""

@@ -38,6 +38,3 @@ class ShowDiff(Dialog[None]):
     def on_mount(self) -> None:
         super().on_mount()
         self.query_one(VerticalScroll).focus()
-
-    def action_scroll_by(self, by: int) -> None:
-        self.query_one(VerticalScroll).scroll_relative(y=by, animate=False)

@@ -69,9 +69,6 @@ class Help(Dialog[None]):
         """Return the columns a line has here: the dialog's without frame, blanks and scrollbar."""
         return min(DIALOG, self.app.size.width * 94 // 100) - 8
 
-    def action_scroll_by(self, by: int) -> None:
-        self.query_one(VerticalScroll).scroll_relative(y=by, animate=False)
-
 
 def _page(keymap: Keymap, columns: int) -> Content:
     """Return the keys and what they do."""
