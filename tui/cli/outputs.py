@@ -7,8 +7,9 @@ import click
 from tui.cli.group import Invocation
 from tui.cli.output_runs import OutputRuns, told_errors
 from tui.cli.printing import columns, print_json, print_text
+from tui.outputs.labels import SIGNS
 
-MARKS = {"pass": "✓", "fail": "✗", "error": "!", "none": "·"}
+MARKS = {**SIGNS, "none": "·"}
 
 
 @click.command()

@@ -10,9 +10,10 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from tui.outputs.controller import InputState
 
-PASS, FAIL, ERROR, RUNS = "✓", "✗", "!", "…"
-SIGNS: Mapping[str, str] = {"pass": PASS, "fail": FAIL, "error": ERROR}
-"""By verdict; what has none has no sign."""
+SIGNS: Mapping[str, str] = {"pass": "✓", "fail": "✗", "error": "!", "none": ""}
+"""By verdict."""
+RUNS = "…"
+"""The sign of an output that is being made."""
 SOURCES = {"recording": "recorded", "pasted": "pasted"}
 _SHOWN = 400  # characters of an output that arrives, more than a line of any terminal holds
 
@@ -53,8 +54,10 @@ def output_line(
         return None
     output, report = state.last, state.report
     if output is None:
-        return OutputLine(ERROR, report.reason) if report.cannot_run else None
-    counts = f"{report.passed} of {report.samples}" if report.samples > 1 and _verdict(state) else ""
+        return OutputLine(SIGNS["error"], report.reason) if report.cannot_run else None
+    counts = (
+        f"{report.passed} of {report.samples}" if report.samples > 1 and _verdict(state) != "none" else ""
+    )
     notes = (
         "outdated" if state.outdated else "",
         SOURCES.get(output.source or "", ""),
@@ -63,7 +66,7 @@ def output_line(
         output.model.removeprefix("claude-"),
     )
     return OutputLine(
-        SIGNS.get(_verdict(state), ""),
+        SIGNS[_verdict(state)],
         output.first_line,
         tuple(note for note in notes if note),
         bool(state.outdated),
@@ -71,9 +74,8 @@ def output_line(
 
 
 def _verdict(state: InputState) -> str:
-    """Return the verdict of a test input, empty where there is none: nothing is expected, or not all is judged."""
-    report = state.report
-    return "" if report.verdict == "none" or report.is_open else report.verdict
+    """Return the verdict of a test input, `none` also while not all is judged."""
+    return "none" if state.report.is_open else state.report.verdict
 
 
 def age(now: datetime, then: str) -> str:

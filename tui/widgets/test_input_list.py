@@ -16,6 +16,7 @@ from textual.message import Message
 
 from tui.commands.registry import bindings, keymap_of, sentence
 from tui.document.text_slot import INPUT
+from tui.outputs.labels import SIGNS
 from tui.terminal.visible_controls import is_editable
 from tui.widgets.plain_text import label
 from tui.widgets.text.document_editor import FRESH, TextEditor
@@ -28,7 +29,7 @@ if TYPE_CHECKING:
     from tui.outputs.labels import OutputLine
 
 NONE_YET = "None yet."
-TONES = {"✓": "text-success", "✗": "text-error", "!": "text-warning"}
+TONES = {SIGNS["pass"]: "text-success", SIGNS["fail"]: "text-error", SIGNS["error"]: "text-warning"}
 """How the sign of a verdict is drawn."""
 
 

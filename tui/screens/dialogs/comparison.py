@@ -11,6 +11,7 @@ from textual.containers import Vertical, VerticalScroll
 from textual.content import Content
 
 from tui.commands.registry import bindings
+from tui.outputs.labels import SIGNS
 from tui.screens.dialogs.base import Dialog
 from tui.terminal.sanitise import one_line
 from tui.widgets.plain_text import label
@@ -23,7 +24,6 @@ if TYPE_CHECKING:
     from agent.outputs.report import InputReport
     from personas.persona import TestInput
 
-MARKS = {"pass": "✓", "fail": "✗", "error": "!", "none": ""}
 HINT = (("comparison.next", "next"), ("comparison.previous", "previous"), ("comparison.words", "words/lines"))
 NOTHING: Mapping[tuple[int, str], str | None] = {}
 
@@ -187,7 +187,7 @@ def _head(report: InputReport, output: Output | None) -> Content:
     parts = [one_line(report.sentence, 200) if report.verdict != "none" or output is None else ""]
     if output is not None:
         parts = [_length(output.text), one_line(output.source or "", 20), *parts]
-    return Content(f"{MARKS[report.verdict]} {' · '.join(filter(None, parts))}".strip())
+    return Content(f"{SIGNS[report.verdict]} {' · '.join(filter(None, parts))}".strip())
 
 
 def _length(text: str) -> str:

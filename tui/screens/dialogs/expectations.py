@@ -29,6 +29,7 @@ from personas.test_inputs import (
 from tui.commands.registry import binding, bindings
 from tui.document.debounce import Debounce
 from tui.document.text_slot import TextSlot
+from tui.outputs.labels import SIGNS
 from tui.screens.dialogs.base import Dialog
 from tui.screens.dialogs.picker import Pick
 from tui.screens.dialogs.text_prompt import AnswerEditor, AskLine
@@ -62,7 +63,6 @@ MEANINGS: Mapping[str, str] = {
 }
 """What each type checks, in the order in which they are offered."""
 NUMBERS = ("min", "max", "value", "threshold")
-MARKS = {"pass": "✓", "fail": "✗", "error": "!"}
 SAMPLES, MIN_PASS, NEW = "samples", "min_pass", "new"
 DRAFT = "expectation"
 """By this name a text is kept that is typed for a new expectation."""
@@ -139,7 +139,7 @@ class Expectations(Dialog[None]):
         rows = []
         for place, one in enumerate(self._input.expect):
             verdict = self._verdicts[place] if place < len(self._verdicts) else None
-            mark, reason = (MARKS[verdict.verdict], verdict.reason) if verdict is not None else (" ", "")
+            mark, reason = (SIGNS[verdict.verdict], verdict.reason) if verdict is not None else (" ", "")
             rows.append(Row(str(place), shown(one), head=mark, tail=reason))
         samples, min_pass = self._input.samples or 1, self._input.min_pass or "all"
         rows += [

@@ -13,6 +13,7 @@ from textual.containers import Vertical
 
 from tui.commands.registry import bindings
 from tui.document.version_names import author_name, reason_of, when
+from tui.outputs.labels import SIGNS
 from tui.screens.dialogs.base import Dialog
 from tui.widgets.plain_text import label
 from tui.widgets.virtual_list import Row, RowList
@@ -90,8 +91,9 @@ class Versions(Dialog[None]):
 
 def shown_counts(counts: VersionCounts) -> str:
     """Return the verdicts of a version's outputs in a few cells: `3✓ 1✗`."""
-    told = [(counts.passed, "✓"), (counts.failed, "✗"), (counts.errors, "!"), (counts.unjudged, "·")]
-    return " ".join(f"{number}{mark}" for number, mark in told if number)
+    numbers = (counts.passed, counts.failed, counts.errors, counts.unjudged)
+    signs = (SIGNS["pass"], SIGNS["fail"], SIGNS["error"], "·")
+    return " ".join(f"{number}{sign}" for number, sign in zip(numbers, signs, strict=True) if number)
 
 
 def version_rows(versions: Sequence[Version], now: datetime, *, all_read: bool) -> list[Row]:
