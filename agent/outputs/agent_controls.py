@@ -9,9 +9,8 @@ from typing import TYPE_CHECKING, Any
 from personas.errors import InvalidValue
 from personas.store import Store
 
-if (
-    TYPE_CHECKING
-):  # loaded when the agent first runs something, not before the first request of every conversation
+# The others are loaded when the agent first runs something, not before the first request of every conversation.
+if TYPE_CHECKING:
     from agent.outputs.evaluation import Evaluation
     from agent.outputs.evaluator import Evaluator
     from agent.outputs.report import InputReport, PersonaReport

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, Protocol
 
 from personas.errors import PersonaError
+from tui.outputs.controller import NO_MODEL
 
 if TYPE_CHECKING:
     from agent.core.model import Usage
@@ -22,7 +23,6 @@ if TYPE_CHECKING:
     from tui.app.host import Host
     from tui.document.controller import DocumentController
 
-NO_MODEL = "No model is connected, and the offline model does not answer as a persona. /model connects one."
 AGAIN = "/continue asks again."
 STOPPED = f"Stopped. {AGAIN}"
 

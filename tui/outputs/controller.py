@@ -32,9 +32,7 @@ FRAME = 0.05
 """Seconds between two looks of the listeners, however fast outputs stream."""
 FIRST_READ = 400
 """Records that are read first, so that the newest outputs stand at once; all others are read behind them."""
-NO_MODEL = (
-    "No model is connected that answers as the persona; the offline model does not. /model connects one."
-)
+NO_MODEL = "No model is connected, and the offline model does not answer as a persona. /model connects one."
 
 
 class OutputsHost(Protocol):
@@ -121,6 +119,11 @@ class OutputsController:
     def stored(self) -> Stored | None:
         """Everything that is read of the log so far, kept up to date; None where there is no persona."""
         return self._stored
+
+    @property
+    def all_stored(self) -> Stored | None:
+        """The same once the whole log is read, before that None."""
+        return self._stored if self.is_complete else None
 
     @property
     def evaluator(self) -> Evaluator:
@@ -365,9 +368,7 @@ class OutputsController:
         """Whether something runs that `stop` stops."""
         return bool(self._runs)
 
-    async def run(
-        self, input_ids: Collection[str] = (), *, samples: int | None = None, only_missing: bool = False
-    ) -> None:
+    async def run(self, input_ids: Collection[str] = ()) -> None:
         """Store unsaved text and run test inputs of the open persona, all where none is named.
 
         What keeps it from running, and how it ended, is told. A test input that is being run is left out.
@@ -379,7 +380,7 @@ class OutputsController:
         self.look()
         await self._is_complete.wait()
         async with self._choosing:
-            evaluation = await asyncio.to_thread(self._prepare, persona.id, input_ids, samples, only_missing)
+            evaluation = await asyncio.to_thread(self._prepare, persona.id, input_ids)
             keys = [OutputKey.of(trial) for trial in evaluation.plan.trials]
             self._streams |= dict.fromkeys(keys)  # at work from here on: pressed again, nothing is sent twice
         for fault in evaluation.plan.faults.items():
@@ -394,9 +395,7 @@ class OutputsController:
         elif not evaluation.plan.faults:
             self._host.tell("There is nothing to run.")
 
-    def _prepare(
-        self, persona_id: str, input_ids: Collection[str], samples: int | None, only_missing: bool
-    ) -> Evaluation:
+    def _prepare(self, persona_id: str, input_ids: Collection[str]) -> Evaluation:
         from agent.outputs.variant import chosen_inputs, read_runnable
 
         assert self._store is not None
@@ -407,20 +406,17 @@ class OutputsController:
         at_work = {key.input_id for key in tuple(self._streams) if key.persona_id == persona_id}
         inputs = [one for one in chosen_inputs(persona, list(input_ids)) if one.id not in at_work]
         variant = evaluator.variant(persona, fixed=True)
-        return evaluator.evaluation(
-            persona, variant, inputs, samples=samples, only_missing=only_missing, stored=self._stored
-        )
+        return evaluator.evaluation(persona, variant, inputs, only_missing=False, stored=self._stored)
 
     async def evaluate(
-        self, evaluations: Sequence[Evaluation], *, agreed: bool = False, waits: bool = True
+        self, evaluations: Sequence[Evaluation], *, waits: bool = True
     ) -> list[PersonaReport] | None:
         """Run what is missing in evaluations of `evaluator`, one after the other, and have it judged.
 
-        Make them with `stored=controller.stored`, so that the log is not read again.
+        Make them with `stored=controller.all_stored`, so that the log is not read again.
 
         Args:
-            evaluations: what to run.
-            agreed: whether the person has agreed to what it costs; else they are asked above the limits.
+            evaluations: what to run; above the limits the person is asked first.
             waits: see `perform`.
 
         Returns:
@@ -440,7 +436,7 @@ class OutputsController:
         def total() -> int:
             return sum(len(one.plan.trials) for one in evaluations)
 
-        return await self.perform(work, total, sum(estimates, NOTHING), agreed=agreed, waits=waits)
+        return await self.perform(work, total, sum(estimates, NOTHING), waits=waits)
 
     async def perform(
         self,
@@ -448,7 +444,6 @@ class OutputsController:
         total: Callable[[], int],
         cost: Estimate,
         *,
-        agreed: bool = False,
         waits: bool = True,
     ) -> Result | None:
         """Do work that runs outputs by `evaluator`; it is seen in the progress, and can be stopped.
@@ -456,8 +451,7 @@ class OutputsController:
         Args:
             work: called with the pace, and with what is told each run at work.
             total: returns how many outputs it makes at most.
-            cost: what it will take.
-            agreed: whether the person has agreed to that; else they are asked above the limits.
+            cost: what it will take; above the limits the person is asked first.
             waits: whether it begins after the runs at work, and so sends nothing that they bring.
 
         Returns:
@@ -467,7 +461,7 @@ class OutputsController:
             PersonaError: the disk refused.
         """
         settings = self._settings()
-        if not agreed and cost.must_ask(settings.confirm_dollars, settings.confirm_requests):
+        if cost.must_ask(settings.confirm_dollars, settings.confirm_requests):
             text = f"This takes {cost.sentence()}."
             if not await self._host.confirm("Run the test inputs?", text, action="Run", keep="Not now"):
                 return None

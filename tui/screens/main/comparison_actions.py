@@ -175,7 +175,7 @@ class ComparisonActions:
             version_names.heading(log, variant.version, current, now, before=is_first)
             for variant, is_first in zip(variants, (True, False), strict=True)
         )
-        stored = self._outputs.stored if self._outputs.is_complete else None
+        stored = self._outputs.all_stored
         evaluations = [
             evaluator.evaluation(persona, one, judge_model=judge_model, stored=stored) for one in variants
         ]

@@ -74,22 +74,16 @@ class PromptChecks:
         if not evaluator.is_connected:
             raise InvalidValue(NO_MODEL)
         [test_input] = chosen_inputs(persona, [input_id])
-        stored = self._outputs.stored if self._outputs.is_complete else None
+        stored = self._outputs.all_stored
         search = await asyncio.to_thread(
             BisectRun, evaluator, persona, test_input, good=good, fixed=True, stored=stored
         )
         if not search.most:
             self._host.tell("There is no other prompt in the versions: nothing to search.")
             return
-        found = await self._outputs.perform(
-            lambda pace, attend: search.run(pace, attend), lambda: search.most, search.estimate()
-        )
+        found = await self._outputs.perform(search.run, lambda: search.most, search.estimate())
         if found is not None:
             await self._show(persona, input_id, found)
-
-    async def bisect_after(self, version: int) -> None:
-        """Find the version after this one that turned a verdict."""
-        await self.bisect(good=version)
 
     async def _choose(self, persona: Persona) -> str | None:
         from tui.screens.dialogs.picker import Pick
@@ -161,8 +155,7 @@ class PromptChecks:
         from agent.outputs.coverage import CoverageRun
 
         variant = evaluator.variant(persona, fixed=evaluator.is_connected)
-        stored = self._outputs.stored if self._outputs.is_complete else None
-        return CoverageRun(evaluator, persona, variant, persona.test_inputs, stored=stored)
+        return CoverageRun(evaluator, persona, variant, persona.test_inputs, stored=self._outputs.all_stored)
 
     async def _ready(self, persona: Persona) -> tuple[Evaluator, Persona]:
         """Store what is typed; return what runs, and the persona as it is stored."""

@@ -167,7 +167,11 @@ class MainScreen(Screen[None]):
             self.comparison_actions.compare_read_run,
         )
         self.version_actions = VersionActions(
-            self, self.view, self.outputs, self.comparison_actions, self.checks.bisect_after
+            self,
+            self.view,
+            self.outputs,
+            self.comparison_actions,
+            lambda version: self.checks.bisect(good=version),
         )
         self.chat_actions = ChatActions(
             self,

@@ -86,8 +86,7 @@ class VersionActions:
             some = {0, *(one.number for one in newest)}
             dialog.show_counts(await call(_count, store, persona_id, known, some))
         await self._read_all(dialog, persona_id)
-        stored = known
-        if stored is None or not self._outputs.is_complete:
+        if (stored := self._outputs.all_stored) is None:
             stored = await call(_read_outputs, store, persona_id)
         numbers = sorted({one.version for one in stored.outputs}, reverse=True)
         for first in range(0, len(numbers), COUNTED_AT_ONCE):

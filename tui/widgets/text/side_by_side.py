@@ -41,7 +41,7 @@ class TextPair:
         title: above both.
         heads: a line above each text.
         texts: both, any text.
-        is_whole: whether more of them may come: then nothing is compared yet.
+        is_whole: whether both are there to their end; before that nothing is compared.
     """
 
     key: str
@@ -131,9 +131,8 @@ class SideBySide(Visual):
         self._starts: LRUCache[int, list[int]] = LRUCache(2)
         self.current: int | None = None
         self._differing: list[int] = []
-        self._tops: list[
-            int
-        ] = []  # what is to be in sight with each difference: of the first of a pair its title
+        # What is to be in sight with each difference: of the first of a pair its title.
+        self._tops: list[int] = []
         title = None
         for number, one in enumerate(stretches):
             title = number if one.is_wide else title
