@@ -26,7 +26,7 @@ async def until_shown(outputs: int) -> float:
     with tempfile.TemporaryDirectory() as folder:
         store = make_store(Path(folder), {"kind": many_inputs(20)})
         log, persona = OutputLog(store.home, "kind"), store.get("kind")
-        variant = variant_now(persona, model=None)
+        variant = variant_now(persona, persona.system_prompt, model=None)
         for number in range(outputs):
             made = make_output(variant, persona.test_inputs[number % 20], text=f"Answer {number}. " * 40)
             log.note_job(made.to_record())

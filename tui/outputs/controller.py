@@ -393,7 +393,8 @@ class OutputsController:
                     self._streams.pop(key, None)
                 self._change()
         elif not evaluation.plan.faults:
-            self._host.tell("There is nothing to run.")
+            underway = "They are being run already." if persona.test_inputs else "Add a test input first."
+            self._host.tell(f"There is nothing to run. {underway}")
 
     def _prepare(self, persona_id: str, input_ids: Collection[str]) -> Evaluation:
         from agent.outputs.variant import chosen_inputs, read_runnable

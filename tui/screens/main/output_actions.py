@@ -60,10 +60,8 @@ class OutputActions:
             self.run(())
         elif marked := self._tests.rows.marked:
             self.run(marked)
-        elif (key := self._tests.rows.key) is not None:
-            self.run((key,))
         else:
-            self._host.tell("There is no test input to run.")
+            self.run((key,) if (key := self._tests.rows.key) is not None else ())
 
     def action_stop_inputs(self) -> None:
         if not self._outputs.stop():

@@ -92,7 +92,7 @@ class PromptChecks:
         inputs = [one for one in persona.test_inputs if one.expect]
         here = self._tests.rows.key or ""
         if not inputs:
-            self._host.tell("No test input has expectations, so there is no verdict that could turn.")
+            self._host.tell("No test input has a verdict that could turn. Give one an expectation first.")
             return None
         if len(inputs) == 1:
             return inputs[0].id
