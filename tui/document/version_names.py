@@ -1,4 +1,4 @@
-"""What versions are called on the screen: who made the change and when, not their numbers. Pure."""
+"""What versions are called on the screen: who made the change and when, not their numbers. Pure but for the clock."""
 
 from __future__ import annotations
 
@@ -18,6 +18,11 @@ _EDITS = {
     "external": "the edit outside",
     "import": "the import",
 }
+
+
+def local_now() -> datetime:
+    """Return the time in the person's zone."""
+    return datetime.now().astimezone()
 
 
 def author_name(by: Author) -> str:

@@ -23,11 +23,6 @@ if TYPE_CHECKING:
     from tui.screens.main.persona_view import PersonaView
 
 
-def local_now() -> datetime:
-    """Return the time in the person's zone."""
-    return datetime.now().astimezone()
-
-
 class Prepared(NamedTuple):
     """Two versions that can be compared; `names` are for the person."""
 
@@ -67,7 +62,7 @@ class ComparisonActions:
         view: PersonaView,
         outputs: OutputsController,
         conversations: ConversationController,
-        now: Callable[[], datetime] = local_now,
+        now: Callable[[], datetime] = version_names.local_now,
     ) -> None:
         self._host, self._view, self._outputs, self._now = host, view, outputs, now
         self._chat = conversations

@@ -1,4 +1,4 @@
-"""What stands in the output pane, and what is asked there: older ones, comparing, keeping, expectations, pasted answers."""
+"""The output pane at work: which output of a test input it shows, and what its commands do."""
 
 from __future__ import annotations
 
@@ -7,6 +7,8 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from personas.errors import PersonaError
+from tui.document.version_names import local_now, when
+from tui.outputs.labels import SOURCES
 from tui.widgets.test_input_list import TestInputs
 
 if TYPE_CHECKING:
@@ -240,7 +242,7 @@ class OutputViewing:
         from tui.screens.dialogs.comparison import ShowComparison, outputs_pair
 
         if (other := self._other(outputs, current)) is None:
-            self._host.tell("There is no other output to compare with.")
+            self._host.tell("There is no other output to compare with. Run the test input again for one.")
             return
         pair = sorted((other, current), key=outputs.index, reverse=True)
         names = (await self._title(pair[0]), await self._title(pair[1]))
@@ -249,13 +251,13 @@ class OutputViewing:
         await self._host.ask(dialog)
 
     async def _title(self, output: Output) -> str:
-        """Return where an output comes from, with what it fails."""
+        """Return where an output comes from, with the types of expectations that it fails."""
         failed = [one.type for one in await self._outputs.verdicts(output) if one.verdict == "fail"]
         parts = [
             f"version {output.version}",
             output.model,
-            output.source or "",
-            output.started_at[:16].replace("T", " "),
+            SOURCES.get(output.source or "", ""),
+            when(output.started_at, local_now()),
         ]
         return " · ".join(filter(None, [*parts, f"fails {', '.join(failed)}" if failed else ""]))
 

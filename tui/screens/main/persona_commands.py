@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from personas.errors import PersonaError, UnknownPersona
 from tui.commands.registry import sentence
+from tui.document.version_names import local_now, when
 
 if TYPE_CHECKING:
     from personas.changes import AddTestInput, Change
@@ -208,7 +209,7 @@ class PersonaCommands:
         deleted = await self._tried(self._workspace.deleted) or []
         question.show_rows(
             [
-                Row(key, name, version.at[:16].replace("T", " "), tail="" if name == key else key)
+                Row(key, name, when(version.at, local_now()), tail="" if name == key else key)
                 for key, name, version in deleted
             ]
         )

@@ -8,8 +8,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING
 
 from tui.commands.registry import sentence
-from tui.document.version_names import author_name, reason_of, when
-from tui.screens.main.comparison_actions import local_now
+from tui.document.version_names import author_name, local_now, reason_of, when
 
 if TYPE_CHECKING:
     from agent.outputs.output_log import Stored
