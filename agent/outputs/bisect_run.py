@@ -316,8 +316,6 @@ def revert(store: Store, persona_id: str, found: Bisected) -> tuple[Persona, int
 
 def left_places(number: int) -> str:
     """Return how a revert tells the places that stay, empty for none."""
-    return (
-        f"; {number} place{'s' * (number != 1)} that {'was' if number == 1 else 'were'} written over since stay{'s' * (number == 1)}"
-        if number
-        else ""
-    )
+    if number == 1:
+        return "; 1 place that was written over since stays"
+    return f"; {number} places that were written over since stay" if number else ""

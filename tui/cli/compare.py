@@ -20,7 +20,7 @@ from tui.cli.output_runs import (
     yes_option,
 )
 from tui.cli.outputs import MARKS
-from tui.cli.printing import columns, print_json, print_text
+from tui.cli.printing import columns, print_diff, print_json, print_text
 
 if TYPE_CHECKING:
     from agent.outputs.comparison import Comparison
@@ -59,8 +59,9 @@ def compare(
 ) -> None:
     """Compare two versions of a persona on its test inputs.
 
-    What is missing is run first. A and B are versions; A is else the last named one or the one before the agent's last run, if need be an earlier one with another prompt; B the text as it is now.
-    Inputs, expectations and settings are those of now. Exit code 1: an expectation fails in B.
+    What is missing is run first. A and B are versions. Without A it is the last named one, or the one before the agent's
+    last run, if need be an earlier one with another prompt; without B the text as it is now. Inputs, expectations and
+    settings are those of now. Exit code 1: an expectation fails in B.
 
     \b
     persona compare optimist
@@ -144,7 +145,6 @@ def _sides(
 
 def _say_comparison(found: Comparison) -> None:
     from agent.outputs.comparison import output_diff
-    from tui.terminal.diff_view import diff_lines
 
     print_text(f"{found.a.name} and {found.b.name}")
     rows: list[tuple[str, ...]] = [
@@ -158,4 +158,4 @@ def _say_comparison(found: Comparison) -> None:
         if diff := output_diff(before, after):
             print_text()
             print_text(f"── {test_input.id}")
-            print_text("\n".join(diff_lines(diff.removesuffix("\n"), names=False)))
+            print_diff(diff, names=False)

@@ -28,11 +28,11 @@ def print_json(value: Any, *, indent: int | None = None) -> None:
     sys.stdout.write(json.dumps(value, ensure_ascii=True, indent=indent) + "\n")
 
 
-def print_diff(diff: str) -> None:
-    """Write a unified diff for a person."""
+def print_diff(diff: str, *, names: bool = True) -> None:
+    """Write a unified diff for a person, with the names of both texts or without."""
     from tui.terminal.diff_view import diff_lines
 
-    print_text("\n".join(diff_lines(diff.removesuffix("\n"), names=True)))
+    print_text("\n".join(diff_lines(diff.removesuffix("\n"), names=names)))
 
 
 def columns(rows: list[tuple[str, ...]]) -> list[str]:
