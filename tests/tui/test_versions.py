@@ -180,7 +180,7 @@ async def test_without_a_model_it_says_what_is_missing(tmp_path: Path) -> None:
     async with program(store) as p:
         await p.say("/compare 0")
         shown: ShowComparison = await p.dialog(ShowComparison)
-        await p.until(lambda: "4 answers missing: No model is connected" in drawn(shown))
+        await p.until(lambda: "4 outputs missing: No model is connected" in drawn(shown))
         await p.press("escape")
         await p.say("/compare a b c")
         await p.told("/compare takes at most two versions")

@@ -165,7 +165,7 @@ class OutputsController:
         return await asyncio.to_thread(self._verdicts, output)
 
     def outdated(self, output: Output) -> list[str]:
-        """Return what any output was made from that is another now: prompt, input, model, settings."""
+        """Return what any output was made from that is another now: prompt, input, model, settings. May block."""
         from agent.outputs.output_log import outdated
 
         if self.persona is None:

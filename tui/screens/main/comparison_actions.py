@@ -129,8 +129,8 @@ class ComparisonActions:
         if self._outputs.evaluator.is_connected:
             await self._run(dialog, prepared, found)
         else:
-            answers = f"{missing} answer{'' if missing == 1 else 's'}"
-            dialog.show_sentence(f"{answers} missing: {NO_MODEL} Of older ones: {found.finding.sentence}.")
+            many = f"{missing} output{'' if missing == 1 else 's'}"
+            dialog.show_sentence(f"{many} missing: {NO_MODEL} Of older ones: {found.finding.sentence}.")
 
     async def _run(self, dialog: ShowComparison, prepared: Prepared, found: Comparison) -> None:
         """Run what is missing, and show it as it comes."""

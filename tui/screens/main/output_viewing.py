@@ -187,7 +187,7 @@ class OutputViewing:
         return ShownOutput(
             output,
             tuple(await self._outputs.verdicts(output)),
-            tuple(self._outputs.outdated(output)),
+            tuple(await asyncio.to_thread(self._outputs.outdated, output)),
             samples=test_input.samples or 1,
             is_kept=stored is not None and output.id in stored.kept,
             is_pinned=output.id == self._pinned,
