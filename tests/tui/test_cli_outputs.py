@@ -16,6 +16,8 @@ from xml.etree import ElementTree
 import pytest
 
 from agent.outputs import batches
+from agent.outputs.output_log import OutputLog
+from agent.outputs.version_counts import VersionCounts, count_versions
 from personas.changes import AddTestInput, SetPrompt
 from personas.versions.authorship import USER, Author
 from tests.support.hostile import forbidden_in
@@ -238,6 +240,10 @@ def test_rubrics_are_judged_by_the_personas_judge(place: Workplace, server: Mess
     place.run_here("run", "kind")
     told = place.run_here("outputs", "kind").stdout.decode()
     assert told.startswith("·") and "not judged yet" in told, "what waits for a judge is no error"
+    stored = OutputLog(place.store.home, "kind").read()
+    numbers = {one.version for one in stored.outputs}
+    counts = count_versions(stored, numbers, place.store.get("kind").test_inputs, "claude-haiku-5-5")
+    assert list(counts.values()) == [VersionCounts(unjudged=1)]
     assert run_test(place)[0] == 0
     assert place.run_here("outputs", "kind").stdout.decode().startswith("✓")
     assert [body["model"] for body in server.bodies] == ["claude-sonnet-5-5", "claude-haiku-5-5"]
