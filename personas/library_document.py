@@ -6,7 +6,7 @@ from collections.abc import Callable
 from datetime import datetime
 
 from personas.document import Document, OpenInEditor
-from personas.errors import InvalidValue, PersonaError, UnknownPersona
+from personas.errors import InvalidValue, OutsideHome, PersonaError, UnknownPersona
 from personas.files.home import Home
 from personas.library.documents import KINDS, Kind, is_name, read_document
 from personas.library.folders import files_of, names
@@ -16,7 +16,8 @@ def parse_key(key: str) -> tuple[Kind, str]:
     """Return kind and name out of the key of a document.
 
     Raises:
-        InvalidValue: it is none.
+        InvalidValue: the name can be none.
+        OutsideHome: there is no such kind.
     """
     kind, _, name = key.partition("/")
     for known in KINDS:
@@ -26,9 +27,7 @@ def parse_key(key: str) -> tuple[Kind, str]:
         raise InvalidValue(
             f"{name!r} cannot be a name: a name has lower-case letters, digits and hyphens, 64 at most."
         )
-    raise InvalidValue(
-        f"{key!r} names no document: it is KIND/NAME, and a kind is one of {', '.join(KINDS)}."
-    )
+    raise OutsideHome(f"{key!r} names no document: it is KIND/NAME, and a kind is one of {', '.join(KINDS)}.")
 
 
 def library_document(
@@ -37,7 +36,7 @@ def library_document(
     """Return a document with its versions; it need not exist.
 
     Raises:
-        InvalidValue: the key is none.
+        InvalidValue, OutsideHome: the key is none, see `parse_key`.
     """
     kind, name = parse_key(key)
     paths = files_of(home, kind, name)
