@@ -119,6 +119,11 @@ class TalkPanel(Vertical, can_focus=False):
     # -- reading --------------------------------------------------------------------------------------------
 
     @property
+    def is_laid_out(self) -> bool:
+        """Whether it has a size, and so columns that can be read."""
+        return bool(self._views)
+
+    @property
     def reading(self) -> ConversationView:
         """The column that is read, or would be."""
         return self._views[self._at]
@@ -132,7 +137,8 @@ class TalkPanel(Vertical, can_focus=False):
 
     def stop_reading(self) -> None:
         """Show no cursor."""
-        self.reading.stop_reading()
+        for view in self._views.values():  # none before it has a size
+            view.stop_reading()
 
     def page(self, pages: int) -> None:
         """Scroll all columns by so many pages, up when negative; 0: to the end."""

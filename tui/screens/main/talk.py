@@ -282,7 +282,7 @@ class TalkActions:
         """Give the keys to the panel, or back to the bar."""
         if self.reading:
             self._host.focus_chat()
-        elif self._panel is not None:
+        elif self._panel is not None and self._panel.is_laid_out:
             self.reading = True
             self._screen.set_focus(None)
             if self._panel.chosen is None:
