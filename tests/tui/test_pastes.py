@@ -15,12 +15,14 @@ from textual.widgets import TextArea
 
 import tui
 from agent.models.scripted import answer
+from personas.test_inputs import Expectation
 from tests.support.program import Program, make_store, program
 from tests.tui.test_app_connect import choose
 from tests.tui.test_app_settings import page, preferences
 from tests.tui.test_dialog_answers import at_once
 from tui.screens.dialogs.command_palette import Switcher
 from tui.screens.dialogs.connect_dialog import AskSecret
+from tui.screens.dialogs.expectations import EditExpectation
 from tui.screens.dialogs.picker import Pick
 from tui.screens.dialogs.settings import ProgramSettings
 from tui.screens.dialogs.text_prompt import AskLine
@@ -76,6 +78,9 @@ async def walk(p: Program) -> AsyncIterator[LineInput]:
     await close()
     await choose(p, "key")
     yield await dialog(AskSecret)
+    await close()
+    p.app.push_screen(EditExpectation("Expectation", Expectation(type="word-count")))
+    yield await dialog(EditExpectation)
     await close()
     main.action_go("personas")
     await p.press("slash")
