@@ -11,11 +11,13 @@ from pathlib import Path
 from typing import Any
 
 from personas.errors import Busy, StorageError
+from personas.files.file_stamp import Stamp, stamp_of
 from personas.files.home import Home
 from personas.files.json_file import edit_json, read_json
 from personas.files.text_file import sha256
 from personas.library.assembly import Assembled, assemble
-from personas.library.folders import Library
+from personas.library.documents import Stage, is_name
+from personas.library.folders import Library, files_of
 from personas.persona import Persona
 from personas.store import Store, utc_now
 
@@ -51,6 +53,47 @@ class Options:
             budget=self.budget,
             detail=detail,
         )
+
+
+class Assemblies:
+    """Personas put together. Each is assembled again only where a file it comes from has changed.
+
+    Args:
+        home: where they live.
+    """
+
+    def __init__(self, home: Home) -> None:
+        self._home = home
+        self._known: dict[tuple[str, str], tuple[str, dict[Path, Stamp | None], Assembled]] = {}
+
+    def of(self, persona: Persona, options: Options = Options()) -> Assembled:
+        """Return a persona put together; the same object while nothing it comes from is another.
+
+        Raises:
+            InvalidValue: see `assemble`.
+        """
+        key = (persona.id, repr(options))
+        if key in self._known:
+            revision, stamps, found = self._known[key]
+            if revision == persona.revision != "" and all(
+                stamp_of(at) == then for at, then in stamps.items()
+            ):
+                return found
+        library = Library(self._home)
+        options.assemble(persona, library)  # asks for all documents that are used
+        paths = [path for one in library.asked if is_name(one[1]) for path in files_of(self._home, *one)]
+        stamps = {path: stamp_of(path) for path in paths}
+        found = options.assemble(
+            persona, Library(self._home)
+        )  # read after the stamps: never older than they are
+        self._known[key] = persona.revision, stamps, found
+        return found
+
+
+def stages_of(home: Home, persona: Persona) -> tuple[Stage, ...]:
+    """Return the stages of the arc a persona is on; none where it is on none, or the arc cannot be used."""
+    arc = None if persona.arc is None else Library(home).get(("arc", persona.arc.name))
+    return arc.stages if arc is not None and arc.error is None else ()
 
 
 def compile_persona(

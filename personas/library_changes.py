@@ -81,6 +81,35 @@ def unlink(kind: Kind, name: str) -> TextChange:
     return TextChange("links", f"{kind} {name} unlinked", edit)
 
 
+def set_priority(part: str, priority: int) -> TextChange:
+    """Return the change of a persona that sets the priority of a part that it links."""
+
+    def edit(text: str) -> str:
+        return toml_edit.set_value(
+            text, ("parts", _index_of_link(parse(text), "part", part), "priority"), priority
+        )
+
+    return TextChange("links", f"part {part}: priority {priority}", edit)
+
+
+def move_link(kind: Kind, name: str, beside: str, *, before: bool) -> TextChange:
+    """Return the change of a persona that puts a link right before or behind another one of its kind.
+
+    A part gets the `order` of the other one where they differ.
+    """
+
+    def edit(text: str) -> str:
+        fields, key = parse(text), f"{kind}s"
+        index, other = (_index_of_link(fields, kind, one) for one in (name, beside))
+        if kind == "part":
+            orders = [fields[key][at].get("order", 0) for at in (index, other)]
+            if orders[0] != orders[1]:
+                text = toml_edit.set_value(text, (key, index, "order"), orders[1])
+        return toml_edit.move_table(text, (key, index), other - (index < other) + (not before))
+
+    return TextChange("links", f"{kind} {name} moved", edit)
+
+
 def rename_reference(kind: Kind, old: str, new: str) -> TextChange:
     """Return the change of a persona or an arc that lets what names a document by its old name name it by its new one."""
 
@@ -124,6 +153,17 @@ def set_skill_key(key: str, value: Any) -> TextChange:
         return text[: start + first] + line + text[start + last :]
 
     return TextChange(key, f"{key} set", edit)
+
+
+def _index_of_link(fields: dict[str, Any], kind: Kind, name: str) -> int:
+    """Return the place of the first link to a document.
+
+    Raises:
+        InvalidValue: it is not linked.
+    """
+    for _, at, *_ in _places(fields, kind, name):
+        return int(at)
+    raise InvalidValue(f"The {kind} {name} is not linked.")
 
 
 def _name_of(link: Any) -> Any:

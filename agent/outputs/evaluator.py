@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from agent.core.model import Model
 from agent.models.anthropic.batches import BatchStatus
@@ -22,6 +22,9 @@ from personas.errors import PersonaError
 from personas.persona import Persona, TestInput
 from personas.store import Store
 from personas.test_inputs import MOST_SAMPLES
+
+if TYPE_CHECKING:
+    from personas.compiled import Options
 
 THINNED_FROM = 1_000_000
 """Bytes of a log of outputs from which on old ones are dropped."""
@@ -110,6 +113,7 @@ class Evaluator:
         version: str | int | None = None,
         model: str | None = None,
         fixed: bool = False,
+        options: Options | None = None,
     ) -> Variant:
         """Return a variant of a persona, see `variant_of`; `model` beats what the persona and the settings name."""
         return variant_of(
@@ -119,13 +123,13 @@ class Evaluator:
             version=version,
             macros=self.options.macros,
             fixed=fixed,
+            options=options,
         )
 
-    def variant_now(self, persona: Persona) -> Variant:
-        """Return a persona as it is now, for judging outputs, see `variant_now`."""
-        return variant_now(
-            persona, self._prompts.of(persona), model=self._model_name(persona), macros=self.options.macros
-        )
+    def variant_now(self, persona: Persona, options: Options | None = None) -> Variant:
+        """Return a persona as it is now, for judging outputs, see `variant_now`; `options` as in `variant`."""
+        prompt = self._prompts.of(persona, options)
+        return variant_now(persona, prompt, model=self._model_name(persona), macros=self.options.macros)
 
     def _model_name(self, persona: Persona, model: str | None = None) -> str | None:
         name = model or self._forced_model or persona.model.name or self._default_model

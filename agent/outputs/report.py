@@ -101,11 +101,21 @@ class InputReport:
 
 @dataclass(frozen=True, slots=True)
 class PersonaReport:
-    """What came of all test inputs of a persona; `error` says why its file cannot be run."""
+    """What came of all test inputs of a persona; `error` says why its file cannot be run.
+
+    Attributes:
+        stage: of its arc, where its stages are tried one by one.
+    """
 
     id: str
     inputs: tuple[InputReport, ...]
     error: str = ""
+    stage: str = ""
+
+    @property
+    def title(self) -> str:
+        """Whose it is, in words."""
+        return f"{self.id}, stage {self.stage}" if self.stage else self.id
 
     def count(self, verdict: InputVerdict) -> int:
         """Return how many inputs have this verdict; a broken file is one error."""
@@ -117,7 +127,8 @@ class PersonaReport:
         """Return it as a JSON object."""
         counts = {"passed": self.count("pass"), "failed": self.count("fail"), "errors": self.count("error")}
         error = {"error": self.error} if self.error else {}
-        return {"id": self.id, "inputs": [one.to_record() for one in self.inputs], **counts, **error}
+        stage = {"stage": self.stage} if self.stage else {}
+        return {"id": self.id, **stage, "inputs": [one.to_record() for one in self.inputs], **counts, **error}
 
 
 def exit_code(reports: Sequence[PersonaReport]) -> int:

@@ -22,15 +22,17 @@ def junit(reports: Sequence[PersonaReport]) -> str:
     top = Xml.Element("testsuites")
     for report in reports:
         inputs = report.inputs
-        suite = Xml.SubElement(top, "testsuite", name=_clean(report.id), tests=str(len(inputs) + bool(report.error)),
+        suite = Xml.SubElement(top, "testsuite", name=_clean(report.title), tests=str(len(inputs) + bool(report.error)),
                                failures=str(report.count("fail")), errors=str(report.count("error")),
                                skipped=str(report.count("none")))  # fmt: skip
         if report.error:
-            case = Xml.SubElement(suite, "testcase", classname=_clean(report.id), name="the persona's file")
+            case = Xml.SubElement(
+                suite, "testcase", classname=_clean(report.title), name="the persona's file"
+            )
             Xml.SubElement(case, "error", message=_clean(report.error))
         for one in inputs:
             seconds = sum(output.seconds or 0 for output in one.outputs.values())
-            case = Xml.SubElement(suite, "testcase", classname=_clean(report.id), name=_clean(one.id),
+            case = Xml.SubElement(suite, "testcase", classname=_clean(report.title), name=_clean(one.id),
                                   time=f"{seconds:.3f}")  # fmt: skip
             tag = {"fail": "failure", "error": "error", "none": "skipped"}.get(one.verdict)
             if tag is not None:
@@ -47,7 +49,7 @@ def markdown(reports: Sequence[PersonaReport]) -> str:
     """Return the reports as Markdown."""
     lines = []
     for report in reports:
-        lines += [f"## {_cell(report.id)}", ""]
+        lines += [f"## {_cell(report.title)}", ""]
         if report.error:
             lines += [f"{_MARKS['error']} {_cell(report.error)}", ""]
             continue

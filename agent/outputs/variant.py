@@ -11,16 +11,17 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
-from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from agent.core.messages import sendable
 from agent.core.model import Request, ThinkingLevel
 from personas.errors import BrokenFile, InvalidValue
-from personas.files.file_stamp import Stamp, stamp_of
 from personas.files.home import Home
 from personas.persona import Persona, TestInput, broken_file, read_persona
 from personas.store import Store
+
+if TYPE_CHECKING:
+    from personas.compiled import Assemblies, Options
 
 EFFORTS: tuple[ThinkingLevel, ...] = ("off", "minimal", "low", "medium", "high", "max")
 _MACRO = re.compile(r"\{\{(user|char)\}\}", re.IGNORECASE)
@@ -145,6 +146,7 @@ def variant_of(
     version: str | int | None = None,
     macros: Macros = Macros(),
     fixed: bool = False,
+    options: Options | None = None,
 ) -> Variant:
     """Return a version of a persona, with the settings as they are now.
 
@@ -155,9 +157,10 @@ def variant_of(
         version: whose prompt and links are taken; None: the text as it is now.
         macros: the values of the settings.
         fixed: whether the text as it is now is stored as a version, for a run.
+        options: overrides and stage that its prompt is put together with.
 
     Raises:
-        InvalidValue: the effort is none.
+        InvalidValue: the effort is none, or an override cannot be.
         PersonaError: there is no such version, or it is broken.
     """
     effort = persona.model.effort
@@ -172,13 +175,13 @@ def variant_of(
             raise BrokenFile(f"version {number} of {persona.id} is broken: {source.error.message}")
     else:
         number = store.fix_version(persona.id) if fixed else store.current_version(persona.id)
-    prompt = effective_prompt(store.home, source)
+    prompt = effective_prompt(store.home, source, options)
     return replace(variant_now(persona, prompt, model=model, macros=macros), version=number)
 
 
-def effective_prompt(home: Home, persona: Persona) -> str:
+def effective_prompt(home: Home, persona: Persona, options: Options | None = None) -> str:
     """Return what is sent as the system prompt: the persona's own, and what it links as it is now."""
-    return EffectivePrompts(home).of(persona)
+    return EffectivePrompts(home).of(persona, options)
 
 
 class EffectivePrompts:
@@ -190,28 +193,20 @@ class EffectivePrompts:
 
     def __init__(self, home: Home) -> None:
         self._home = home
-        self._known: dict[str, tuple[str, dict[Path, Stamp | None], str]] = {}
+        self._assemblies: Assemblies | None = None
 
-    def of(self, persona: Persona) -> str:
-        """Return the effective prompt of a persona; the disk is looked at only where it links something."""
-        if not persona.is_linked:
+    def of(self, persona: Persona, options: Options | None = None) -> str:
+        """Return the effective prompt of a persona; the disk is looked at only where it links something.
+
+        Raises:
+            InvalidValue: an override cannot be.
+        """
+        if not persona.is_linked and not (options and options.overrides):
             return persona.system_prompt
-        from personas.library.assembly import assemble
-        from personas.library.documents import is_name
-        from personas.library.folders import Library, files_of
+        from personas.compiled import Assemblies, Options
 
-        revision, stamps, text = self._known.get(persona.id, ("", {}, ""))
-        if revision == persona.revision != "" and all(
-            stamp_of(path) == then for path, then in stamps.items()
-        ):
-            return text
-        library = Library(self._home)
-        assemble(persona, library)  # asks for all documents that are used
-        paths = [path for key in library.asked if is_name(key[1]) for path in files_of(self._home, *key)]
-        stamps = {path: stamp_of(path) for path in paths}
-        text = assemble(persona, Library(self._home)).text  # read after the stamps: never older than they are
-        self._known[persona.id] = persona.revision, stamps, text
-        return text
+        self._assemblies = self._assemblies or Assemblies(self._home)
+        return self._assemblies.of(persona, options or Options()).text
 
 
 def variant_now(persona: Persona, prompt: str, *, model: str | None, macros: Macros = Macros()) -> Variant:

@@ -8,6 +8,7 @@ from personas.changes import ReplaceText, SetTags
 from personas.compiled import Options, compile_persona, stored_texts
 from personas.errors import Conflict, InvalidValue, NothingToUndo, UnknownPersona
 from personas.files.home import Home
+from personas.library_changes import move_link, set_priority
 from personas.library_store import InUse, LibraryStore, User
 from personas.store import Store
 from personas.undo import UndoConflict
@@ -141,6 +142,36 @@ def test_links_are_added_and_taken_away_and_nothing_else_changes(library: Librar
         library.unlink("p", "trait", "curious")
     with pytest.raises(UnknownPersona, match="did you mean curious"):
         library.link("p", "trait", "curios")
+
+
+def test_links_are_moved_and_get_a_priority_and_nothing_else_changes(
+    library: LibraryStore, store: Store
+) -> None:
+    for name, order in (("b", 1), ("c", 1), ("d", 0)):
+        library.create("part", name, {})
+        library.link("p", "part", name, order=order)
+    library.create("trait", "bold", {"trait_type": "social"})
+    library.link("p", "trait", "bold")
+
+    def sequence() -> list[str]:
+        return [one.name for one in sorted(store.get("p").parts, key=lambda one: one.order)]
+
+    assert sequence() == ["warm", "d", "b", "c"]
+    store.change("p", move_link("part", "c", "d", before=True), revision=None, by=USER, alone=True)
+    assert sequence() == ["warm", "c", "d", "b"]
+    store.change("p", move_link("part", "warm", "c", before=False), revision=None, by=USER, alone=True)
+    assert sequence() == ["c", "warm", "d", "b"] and store.text("p").startswith("# mine\n")
+    store.change("p", move_link("part", "c", "b", before=False), revision=None, by=USER, alone=True)
+    assert sequence() == ["warm", "d", "b", "c"]
+    store.change("p", set_priority("warm", -1), revision=None, by=USER, alone=True)
+    assert {one.name: one.priority for one in store.get("p").parts}["warm"] == -1
+    for _ in range(4):
+        store.undo("p")
+    assert sequence() == ["warm", "d", "b", "c"] and "priority = 2" in store.text("p")
+    store.change("p", move_link("trait", "bold", "curious", before=True), revision=None, by=USER)
+    assert store.get("p").traits == ("bold", "curious") and "]  # kept" in store.text("p")
+    with pytest.raises(InvalidValue, match="x is not linked"):
+        move_link("part", "x", "warm", before=True).apply(store.text("p"))
 
 
 def test_a_stage_is_advanced_set_and_reset(library: LibraryStore, store: Store) -> None:

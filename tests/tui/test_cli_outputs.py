@@ -19,6 +19,7 @@ from agent.outputs import batches
 from agent.outputs.output_log import OutputLog
 from agent.outputs.version_counts import VersionCounts, count_versions
 from personas.changes import AddTestInput, SetPrompt
+from personas.library_store import LibraryStore
 from personas.versions.authorship import USER, Author
 from tests.support.hostile import forbidden_in
 from tests.support.messages_answers import Refusal, Reply, say
@@ -338,6 +339,32 @@ def test_a_test_in_a_batch_runs_what_is_missing_and_tells_errors(
             "run", "kind", "--dry-run", "--json", *more).stdout)["dollars"] for more in ((), ("--batch",))
     ]  # fmt: skip
     assert priced[1] == pytest.approx(priced[0] / 2)
+
+
+def test_each_stage_of_an_arc_is_judged_by_itself(
+    place: Workplace, server: MessagesServer, tmp_path: Path
+) -> None:
+    library = LibraryStore(place.store)
+    library.create("part", "warm", {"type": "tone", "content": "Be kind."})
+    library.create("part", "icy", {"type": "tone", "content": "Be icy."})
+    stages = [{"name": "cold", "parts": ["icy"]}, {"name": "mild", "parts": ["warm"]}]
+    library.create("arc", "thaw", {"stages": stages})
+    path = place.store.home.personas / "kind.toml"
+    path.write_text(FILE.replace("Be kind.", "Stay.") + '[arc]\nname = "thaw"\nstage = "mild"\n')
+    path.with_name("plain.toml").write_text(FILE)
+    junit = tmp_path / "out.xml"
+    code, report = run_test(place, "--each-stage", "--junit", str(junit), ids=("kind", "plain"))
+    assert code == 1 and (report["passed"], report["failed"], report["errors"]) == (2, 1, 0)
+    assert [(one["id"], one.get("stage"), one["passed"], one["failed"]) for one in report["personas"]] == [
+        ("kind", "cold", 0, 1), ("kind", "mild", 1, 0), ("plain", None, 1, 0),
+    ]  # fmt: skip
+    suites = [one.attrib["name"] for one in ElementTree.parse(junit).getroot()]
+    assert suites == ["kind, stage cold", "kind, stage mild", "plain"]
+    assert len(server.bodies) == 6 and 'stage = "mild"' in path.read_text()
+    told = place.run_here("test", "kind", "--each-stage").stdout.decode()
+    assert "kind, stage cold: 1 failed" in told and len(server.bodies) == 6, "fresh outputs are reused"
+    assert run_test(place)[0] == 0 and len(server.bodies) == 6, "its own stage is one of them"
+    assert place.run_here("test", "kind", "--each-stage", "--bless").returncode == 2
 
 
 def test_reports_for_build_servers_and_people(place: Workplace, tmp_path: Path) -> None:

@@ -49,6 +49,7 @@ if TYPE_CHECKING:
 @click.option("--min-pass", type=click.IntRange(1, 1000), help="Samples that must pass; beats the file.")
 @jobs_option
 @click.option("--model", "model", metavar="MODEL", help="The model to run on.")
+@click.option("--each-stage", is_flag=True, help="Each stage of its arc in turn; the file stays on its own.")
 @click.option("--fresh", is_flag=True, help="Run everything anew.")
 @click.option("--bless", is_flag=True, help="Write the baseline that later tests compare with.")
 @click.option("--junit", type=click.Path(dir_okay=False, path_type=Path), help="Write JUnit XML.")
@@ -69,6 +70,7 @@ def test(
     min_pass: int | None,
     jobs: int | None,
     model: str | None,
+    each_stage: bool,
     fresh: bool,
     bless: bool,
     junit: Path | None,
@@ -88,16 +90,22 @@ def test(
     persona test optimist --input rain --fresh
     persona test --all --changed main --junit results.xml
     persona test optimist --samples 5 --min-pass 4 --bless
+    persona test robot --each-stage
     """
+    from dataclasses import replace
+
     from agent.outputs.batches import PRICE
     from agent.outputs.cost import NOTHING
     from agent.outputs.report import PersonaReport, exit_code
     from agent.outputs.variant import chosen_inputs
+    from personas.compiled import Options, stages_of
     from personas.persona import broken_file
     from tui.cli.stderr import print_error
 
     if inputs and bless:
         raise click.UsageError("a baseline is blessed with all test inputs")
+    if each_stage and (bless or batch):
+        raise click.UsageError(f"--each-stage does not go with {'--bless' if bless else '--batch'}")
     with told_errors():
         runs = OutputRuns(invocation, model, jobs)
         chosen = _chosen(runs, ids, of_all or (changed is not None and not ids), tag, changed)
@@ -108,25 +116,28 @@ def test(
             f"No persona is meant: {f'none differs from {changed}' if changed else f'none has the tag {tag}'}."
         )
     broken: list[PersonaReport] = []
-    evaluations: list[Evaluation] = []
+    evaluations: list[tuple[str, Evaluation]] = []  # each with the stage it is of
     for persona in chosen:
         try:
             if persona.error is not None:
                 raise broken_file(persona.id, persona.error, is_readable=bool(persona.revision))
-            evaluations.append(
-                runs.evaluator.evaluation(
+            stages = [one.name for one in stages_of(runs.store.home, persona)] if each_stage else []
+            for stage in stages or [""]:
+                options = Options(stage=stage or None)
+                fixed = runs.is_connected and not dry_run
+                evaluation = runs.evaluator.evaluation(
                     persona,
-                    runs.evaluator.variant(persona, fixed=runs.is_connected and not dry_run),
+                    runs.evaluator.variant(persona, fixed=fixed, options=options),
                     wanted[persona.id],
                     samples=samples,
                     min_pass=min_pass,
                     only_missing=not (fresh and runs.is_connected),
                 )
-            )
+                evaluations.append((stage, evaluation))
         except PersonaError as error:
             broken.append(PersonaReport(persona.id, (), str(error)))
     share = PRICE if batch else 1.0
-    expected = sum((one.estimate(runs.evaluator.endpoint, share) for one in evaluations), NOTHING)
+    expected = sum((one.estimate(runs.evaluator.endpoint, share) for _, one in evaluations), NOTHING)
     if dry_run:
         say_estimate(expected, as_json)
         return
@@ -136,14 +147,23 @@ def test(
         if runs.is_connected:
             runs.confirm(expected, agreed=agreed, as_json=as_json)
             if batch:
-                await runs.evaluator.run_batches(evaluations, pace, say_batch)
+                await runs.evaluator.run_batches([one for _, one in evaluations], pace, say_batch)
             else:
-                for one in evaluations:
+                for _, one in evaluations:
                     await runs.evaluator.run(one, pace, runs.attend)
-        reports = [*(one.report() for one in evaluations), *broken]
+        reports = [*(replace(one.report(), stage=stage) for stage, one in evaluations), *broken]
         if not runs.is_connected and any(one.could_not_run for report in reports for one in report.inputs):
             print_error(NO_MODEL)
-        _finish(runs, evaluations, reports, bless=bless, junit=junit, md=md, pace=pace, as_json=as_json)
+        _finish(
+            runs,
+            [one for _, one in evaluations],
+            reports,
+            bless=bless,
+            junit=junit,
+            md=md,
+            pace=pace,
+            as_json=as_json,
+        )
         return exit_code(reports)
 
     raise click.exceptions.Exit(until_judged(runs, work()))
@@ -186,6 +206,8 @@ def _finish(
     home = runs.store.home
     since: dict[str, Since | None] = {}
     for one, report in zip(evaluations, reports, strict=False):  # behind them stand broken files
+        if report.stage:  # the baseline is of the persona's own stage
+            continue
         try:
             since[report.id] = since_baseline(home, report)
         except PersonaError as error:
@@ -215,7 +237,7 @@ def _finish(
 
 
 def _say_report(report: PersonaReport, since: Since | None) -> None:
-    print_text(f"{report.id}: " + (report.error or ", ".join(
+    print_text(f"{report.title}: " + (report.error or ", ".join(
         f"{n} {word}" for n, word in ((report.count("pass"), "passed"), (report.count("fail"), "failed"),
                                       (report.count("error"), "could not be run"),
                                       (report.count("none"), "without expectations")) if n) or "no test inputs"))  # fmt: skip
