@@ -16,7 +16,7 @@ from personas.files.home import Home
 from personas.files.json_file import edit_json, read_json
 from personas.files.text_file import sha256
 from personas.library.assembly import Assembled, assemble
-from personas.library.documents import Stage, is_name
+from personas.library.documents import LibraryDocument, Stage, is_name
 from personas.library.folders import Library, files_of
 from personas.persona import Persona
 from personas.store import Store, utc_now
@@ -121,12 +121,12 @@ def compile_persona(
             edit_json(_file(store.home), lock="compiled.lock", what="The file of compiled texts") as stored,
         ):
             stored[persona.id] = {**texts, "source": _source(persona, library)}
-    missing = [one.to_record() for one in detail.missing]
     return {
         "name": persona.id,
         **texts,
-        "missing": missing,
+        **_missing(detail),
         "left_out": [one.name for one in detail.left_out],
+        **_warnings(detail),
     }
 
 
@@ -161,8 +161,69 @@ def manifest(store: Store, persona: Persona, options: Options = Options()) -> di
         ],
         "skills": [one.name for _, one in done.documents("skill")],
         "guardrails": [one.name for _, one in done.documents("guardrail")],
-        "arc": persona.arc and {"name": persona.arc.name, "stage": done.stage.name if done.stage else None},
+        "arc": _arc(persona, done),
         "on_demand_tools": ON_DEMAND_TOOLS,
+        **(_missing(done) if done.missing else {}),
+        **_warnings(done),
+    }
+
+
+def describe(
+    store: Store, persona: Persona, options: Options = Options(), *, detail: bool = False
+) -> dict[str, Any]:
+    """Return a persona with what it links, its texts only with `detail`, and the compiled texts that are stored.
+
+    Raises:
+        InvalidValue: see `assemble`.
+    """
+    done = options.assemble(persona, Library(store.home))
+
+    def more(document: LibraryDocument, *keys: str) -> dict[str, Any]:
+        return {key: getattr(document, key) for key in keys} if detail else {}
+
+    stored = stored_texts(store, persona)
+    if not detail:
+        del stored["compiled_detail"]
+    return {
+        "name": persona.id,
+        "display_name": persona.name,
+        "description": persona.description,
+        "tags": list(persona.tags),
+        "summary": persona.summary,
+        **({"detail": persona.system_prompt} if detail else {}),
+        "parts": [
+            {
+                "name": one.name,
+                "type": one.type,
+                "summary": one.summary,
+                "level": piece.level,
+                "order": piece.order,
+                "priority": piece.priority,
+                **more(one, "content"),
+            }
+            for piece, one in done.documents("part")
+        ],
+        "traits": [
+            {
+                "name": one.name,
+                "trait_type": one.trait_type,
+                "description": one.description,
+                **more(one, "instruction"),
+            }
+            for _, one in done.documents("trait")
+        ],
+        "skills": [
+            {"name": one.name, "description": one.description, **more(one, "content")}
+            for _, one in done.documents("skill")
+        ],
+        "guardrails": [
+            {"name": one.name, "description": one.description, **more(one, "content", "severity")}
+            for _, one in done.documents("guardrail")
+        ],
+        "arc": _arc(persona, done),
+        **stored,
+        **_missing(done),
+        **_warnings(done),
     }
 
 
@@ -182,8 +243,23 @@ def explain(
             {**one.to_record(), "tokens": done.tokens_of(one), "estimated": True} for one in done.pieces
         ],
         "left_out": [one.name for one in done.left_out],
-        "missing": [one.to_record() for one in done.missing],
+        **_missing(done),
     }
+
+
+def _arc(persona: Persona, done: Assembled) -> dict[str, str | None] | None:
+    if persona.arc is None:
+        return None
+    return {"name": persona.arc.name, "stage": done.stage.name if done.stage else None}
+
+
+def _missing(done: Assembled) -> dict[str, Any]:
+    return {"missing": [one.to_record() for one in done.missing]}
+
+
+def _warnings(done: Assembled) -> dict[str, Any]:
+    """Return what the person should look at, where there is something."""
+    return {"warnings": list(done.warnings)} if done.warnings else {}
 
 
 def _file(home: Home) -> Path:

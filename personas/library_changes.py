@@ -132,9 +132,50 @@ def set_key(kind: Kind, key: str, value: Any) -> TextChange:
     """Return the change of a document that sets one of its keys."""
 
     def edit(text: str) -> str:
+        if key == "stages" and key not in parse(text):
+            for stage in value:
+                text = add_stage(stage).apply(text)
+            return text
         return toml_edit.set_value(text, (key,), value) if value or key in parse(text) else text
 
     return TextChange(key, f"{key} set", edit)
+
+
+def add_stage(stage: dict[str, Any]) -> TextChange:
+    """Return the change of an arc that adds a stage behind the others; keys without a value are not written."""
+
+    def edit(text: str) -> str:
+        if _stage_at(text, stage["name"]) is not None:
+            raise InvalidValue(f"There is already a stage {stage['name']!r}.")
+        return toml_edit.append_table(text, ("stages",), {key: one for key, one in stage.items() if one})
+
+    return TextChange("stages", f"stage {stage['name']} added", edit)
+
+
+def remove_stage(stage: str) -> TextChange:
+    """Return the change of an arc that takes a stage away."""
+    return TextChange(
+        "stages",
+        f"stage {stage} removed",
+        lambda text: toml_edit.remove_table(text, ("stages", _existing_stage(text, stage))),
+    )
+
+
+def set_stage_part(stage: str, part: str, *, is_there: bool) -> TextChange:
+    """Return the change of an arc that adds a part to a stage, or takes it away."""
+
+    def edit(text: str) -> str:
+        at = _existing_stage(text, stage)
+        parts = list(parse(text)["stages"][at].get("parts") or [])
+        if (part in parts) == is_there:
+            said = f"has the part {part} already" if is_there else f"does not have the part {part}"
+            raise InvalidValue(f"The stage {stage} {said}.")
+        now = [*parts, part] if is_there else [one for one in parts if one != part]
+        return toml_edit.set_value(text, ("stages", at, "parts"), now)
+
+    return TextChange(
+        "stages", f"part {part} {'added to' if is_there else 'removed from'} stage {stage}", edit
+    )
 
 
 def set_skill_key(key: str, value: Any) -> TextChange:
@@ -164,6 +205,20 @@ def _index_of_link(fields: dict[str, Any], kind: Kind, name: str) -> int:
     for _, at, *_ in _places(fields, kind, name):
         return int(at)
     raise InvalidValue(f"The {kind} {name} is not linked.")
+
+
+def _stage_at(text: str, stage: str) -> int | None:
+    stages = parse(text).get("stages")
+    tables = stages if isinstance(stages, list) else []
+    names = [one.get("name") if isinstance(one, dict) else None for one in tables]
+    return names.index(stage) if stage in names else None
+
+
+def _existing_stage(text: str, stage: str) -> int:
+    at = _stage_at(text, stage)
+    if at is None:
+        raise InvalidValue(f"The arc has no stage {stage!r}.")
+    return at
 
 
 def _name_of(link: Any) -> Any:

@@ -11,6 +11,8 @@ from personas.files.home import Home
 from personas.library.documents import KINDS, Kind, is_name, read_document
 from personas.library.folders import files_of, names
 
+NOT_A_NAME = "{!r} cannot be a name: a name has lower-case letters, digits and hyphens, 64 at most."
+
 
 def parse_key(key: str) -> tuple[Kind, str]:
     """Return kind and name out of the key of a document.
@@ -24,9 +26,7 @@ def parse_key(key: str) -> tuple[Kind, str]:
         if kind == known and is_name(name):
             return known, name
     if kind in KINDS:
-        raise InvalidValue(
-            f"{name!r} cannot be a name: a name has lower-case letters, digits and hyphens, 64 at most."
-        )
+        raise InvalidValue(NOT_A_NAME.format(name))
     raise OutsideHome(f"{key!r} names no document: it is KIND/NAME, and a kind is one of {', '.join(KINDS)}.")
 
 

@@ -5,12 +5,22 @@ from __future__ import annotations
 import builtins
 import contextlib
 import secrets
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from personas.changes import NAME_LIMIT, ReplaceText, require_line
+from personas.changes import (
+    NAME_LIMIT,
+    Change,
+    ReplaceText,
+    SetDescription,
+    SetName,
+    SetPrompt,
+    SetSummary,
+    SetTags,
+    require_line,
+)
 from personas.errors import InvalidValue, PersonaError
 from personas.files.text_file import sha256, storage_error
 from personas.library.documents import (
@@ -19,18 +29,22 @@ from personas.library.documents import (
     PART_TYPES,
     Kind,
     LibraryDocument,
+    is_name,
 )
 from personas.library.folders import SKILL_FILE, Library, folder_of, path_of, read_all
 from personas.library_changes import (
     TextChange,
+    add_stage,
     link,
+    remove_stage,
     rename_reference,
     set_key,
     set_skill_key,
     set_stage,
+    set_stage_part,
     unlink,
 )
-from personas.library_document import parse_key, unknown_document
+from personas.library_document import NOT_A_NAME, parse_key, unknown_document
 from personas.persona import Persona
 from personas.store import Store
 from personas.versions.authorship import USER, Author
@@ -67,10 +81,12 @@ class LibraryStore:
     Args:
         store: of the home.
         by: who makes the changes.
+        is_read_only: nothing is to be stored; who calls sees to it.
     """
 
-    def __init__(self, store: Store, *, by: Author = USER) -> None:
+    def __init__(self, store: Store, *, by: Author = USER, is_read_only: bool = False) -> None:
         self.store = store
+        self.is_read_only = is_read_only
         self._by = by
 
     # -- reading --------------------------------------------------------------------------------------
@@ -103,6 +119,42 @@ class LibraryStore:
         for arc in read_all(self.store.home, "arc") if kind == "part" else ():
             users += [User("arc", arc.name, stage.name) for stage in arc.stages if name in stage.parts]
         return users
+
+    def touched(self, kind: Kind, name: str) -> builtins.list[str]:
+        """Return the ids of the personas that a document is a part of, by a link or by their arc, sorted."""
+        users = self.users(kind, name)
+        personas = {user.name for user in users if user.kind == "persona"}
+        for arc in {user.name for user in users if user.kind == "arc"}:
+            personas.update(self.touched("arc", arc))
+        return sorted(personas)
+
+    def is_shared(self, kind: Kind, name: str) -> bool:
+        """Whether a document has more than one user, or is a part of more than one persona."""
+        users = {user.key for user in self.users(kind, name)}
+        return len(users) > 1 or len(self.touched(kind, name)) > 1
+
+    def changed(self, key: str, summary: str) -> dict[str, Any]:
+        """Return what a command or a tool answers that has changed a persona or a document.
+
+        Args:
+            key: a persona's id, or `KIND/NAME`.
+            summary: what was done, in a few words.
+        """
+        content = self.store.file(key).read_if_there() or b""
+        record = {"id": key, "revision": sha256(content), "version": self.store.current_version(key)}
+        if "/" not in key:
+            return {**record, "summary": summary, "warnings": []}
+        kind, name = parse_key(key)
+        library = Library(self.store.home)
+        document = library.get((kind, name))
+        warnings = builtins.list(document.warnings) if document is not None else []
+        for stage in document.stages if document is not None else ():
+            gone = [part for part in stage.parts if library.get(("part", part)) is None]
+            warnings += [f"there is no part {part} for the stage {stage.name}" for part in gone]
+        users, personas = self.users(kind, name), self.touched(kind, name)
+        said = f"{summary}; a part of {', '.join(personas)}" if personas else summary
+        named = [user.to_record() for user in users]
+        return {**record, "summary": said, "warnings": warnings, "users": named, "personas": personas}
 
     # -- documents ------------------------------------------------------------------------------------
 
@@ -192,6 +244,33 @@ class LibraryStore:
             raise InUse(f"Other files lie in {path.parent}; --force deletes SKILL.md and leaves them.")
         self._change(kind, name, ReplaceText(""), reason="deleted")
 
+    # -- personas -------------------------------------------------------------------------------------
+
+    def create_persona(self, name: str, fields: Mapping[str, Any]) -> None:
+        """Make a persona with the id `name`.
+
+        Raises:
+            InvalidValue: the name is taken or none, or a value cannot be.
+        """
+        if not is_name(name):
+            raise InvalidValue(NOT_A_NAME.format(name))
+        change = _persona_change(fields)
+        change.apply("")  # refused, nothing is made
+        self.store.create(fields.get("display_name") or name, persona_id=name)
+        self.store.change(name, change, revision=None, by=self._by, reason="created")
+
+    def update_persona(self, name: str, fields: Mapping[str, Any]) -> None:
+        """Set the given keys of a persona, see `PERSONA_FIELDS`.
+
+        Raises:
+            InvalidValue: a value cannot be.
+        """
+        self.store.change(name, _persona_change(fields), revision=None, by=self._by)
+
+    def delete_persona(self, name: str) -> None:
+        """Delete a persona; `persona restore` brings it back."""
+        self.store.delete(name, by=self._by)
+
     # -- links ----------------------------------------------------------------------------------------
 
     def link(
@@ -255,6 +334,45 @@ class LibraryStore:
         self.store.change(persona_id, set_stage(stage), revision=persona.revision, by=self._by)
         return stage
 
+    # -- stages of arcs -------------------------------------------------------------------------------
+
+    def add_stage(
+        self, arc: str, stage: str, *, description: str = "", condition: str = "", parts: Sequence[str] = ()
+    ) -> None:
+        """Add a stage to an arc, behind the others.
+
+        Raises:
+            InvalidValue: there is one of that name already.
+        """
+        fields = {"name": stage, "description": description, "condition": condition, "parts": [*parts]}
+        check_fields("arc", {"stages": [fields]})
+        self._change_arc(arc, add_stage(fields))
+
+    def remove_stage(self, arc: str, stage: str) -> None:
+        """Take a stage of an arc away.
+
+        Raises:
+            InvalidValue: there is none of that name.
+        """
+        self._change_arc(arc, remove_stage(stage))
+
+    def add_stage_part(self, arc: str, stage: str, part: str) -> None:
+        """Add a part to a stage.
+
+        Raises:
+            InvalidValue: the stage has it already, or there is no such stage.
+        """
+        self.get("part", part)
+        self._change_arc(arc, set_stage_part(stage, part, is_there=True))
+
+    def remove_stage_part(self, arc: str, stage: str, part: str) -> None:
+        """Take a part away from a stage; the part need not exist.
+
+        Raises:
+            InvalidValue: the stage does not have it, or there is no such stage.
+        """
+        self._change_arc(arc, set_stage_part(stage, part, is_there=False))
+
     # -- inside ---------------------------------------------------------------------------------------
 
     def _change(
@@ -271,6 +389,10 @@ class LibraryStore:
             f"{kind}/{name}", change, revision=revision, by=self._by, reason=reason, alone=True, unit=unit
         )
 
+    def _change_arc(self, arc: str, change: TextChange) -> None:
+        self.get("arc", arc)
+        self._change("arc", arc, change)
+
     def _require_free(self, kind: Kind, name: str) -> None:
         if path_of(self.store.home, kind, name) is not None:
             raise InvalidValue(f"There is already a {kind} called {name}.")
@@ -286,6 +408,26 @@ class LibraryStore:
                     path.rename(new / path.name)
         except OSError as error:
             raise storage_error(error, "rename", old) from None
+
+
+PERSONA_FIELDS: Mapping[str, Callable[[Any], Change]] = {
+    "display_name": SetName,
+    "description": SetDescription,
+    "summary": SetSummary,
+    "detail": SetPrompt,
+    "tags": SetTags,
+}
+"""The keys of a persona, and the change that sets each of them."""
+
+
+def _persona_change(fields: Mapping[str, Any]) -> TextChange:
+    def edit(text: str) -> str:
+        for key, value in fields.items():
+            text = PERSONA_FIELDS[key](value).apply(text)
+        return text
+
+    keys = ", ".join(fields)
+    return TextChange(keys or "nothing", f"{keys} set", edit)
 
 
 def linked(persona: Persona) -> dict[Kind, tuple[str, ...]]:
@@ -308,6 +450,12 @@ def check_fields(kind: Kind, fields: Mapping[str, Any]) -> list[str]:
     for key, value in fields.items():
         if key not in FIELDS[kind]:
             raise InvalidValue(f"A {kind} has no {key}; it has {', '.join(FIELDS[kind])}.")
+        if key == "stages":
+            stages = [stage["name"] for stage in value]
+            for stage in stages:
+                require_line(stage, "A stage's name", NAME_LIMIT)
+                if stages.count(stage) > 1:
+                    raise InvalidValue(f"Two stages have the name {stage!r}.")
         if key in ("severity", "trait_type") and value and value not in CHOICES[key]:
             raise InvalidValue(f"{key} must be one of {', '.join(CHOICES[key])}, not {value!r}.")
         if key == "type" or key == "tags":

@@ -124,6 +124,7 @@ class Store:
         system_prompt: str = "",
         from_id: str | None = None,
         reserved: Collection[str] = (),
+        persona_id: str | None = None,
     ) -> Persona:
         """Create a persona with a new id made from `name`.
 
@@ -132,9 +133,10 @@ class Store:
             system_prompt: the prompt; with `from_id`, used instead of the copied one unless empty.
             from_id: a persona to copy, comments and all.
             reserved: ids that are not to be used: unsaved text is kept for them, which must not turn up here.
+            persona_id: the id to have, and no other.
 
         Raises:
-            InvalidValue: the name is empty or holds what cannot be stored.
+            InvalidValue: the name is empty or holds what cannot be stored, or `persona_id` is taken.
             BrokenFile: the persona to copy is broken.
         """
         from personas.changes import SetName
@@ -148,9 +150,11 @@ class Store:
         if len(content) > SIZE_LIMIT:
             raise InvalidValue(f"The persona would be larger than {SIZE_LIMIT // (1024 * 1024)} MB.")
         taken = taken_ids(self.home)
-        wanted = slug(name, fallback="persona")
+        wanted = persona_id or slug(name, fallback="persona")
         while True:
             free = free_id(wanted, lambda name: name in taken or name in reserved)
+            if persona_id is not None and free != persona_id:
+                raise InvalidValue(f"There is or was already a persona {persona_id!r}; choose another name.")
             file = self.file(free)
             try:
                 with file.lock():

@@ -6,7 +6,7 @@ Like a persona, a document is read as far as it makes sense; what is wrong with 
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from typing import Any, Literal
 
 from personas.conflict_marks import conflict_in
@@ -48,6 +48,7 @@ SEVERITIES = ("low", "medium", "high", "critical")
 CHOICES = {"type": PART_TYPES, "trait_type": TRAIT_TYPES, "severity": SEVERITIES}
 """What the values of some keys may be."""
 
+_TEXTS = ("summary", "content", "instruction", "stages")
 _NAME = re.compile(r"[a-z0-9][a-z0-9-]{0,63}")
 
 
@@ -97,6 +98,13 @@ class LibraryDocument:
     revision: str = ""
     error: FileError | None = None
     warnings: tuple[str, ...] = ()
+
+    def to_record(self, *, is_whole: bool = True) -> dict[str, Any]:
+        """Return it as a JSON object; not whole, it has no texts, as in a list."""
+        fields = asdict(self)
+        keys = [key for key in FIELDS[self.kind] if is_whole or key not in _TEXTS]
+        more = [*(["revision"] if is_whole else []), "error", "warnings"]
+        return {"name": self.name, **{key: fields[key] for key in (*keys, *more)}}
 
     @property
     def text(self) -> str:

@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from personas.library.documents import FIELDS, KINDS, Kind, LibraryDocument
+from personas.library.documents import FIELDS, KINDS, Kind
 from personas.library_store import LibraryStore
 from tui.cli.group import Invocation
 from tui.cli.options import RESULT, json_option, persona_argument
@@ -19,16 +19,6 @@ kind_argument = click.argument("kind", type=click.Choice(KINDS))
 name_argument = click.argument("name")
 
 
-def record_of(document: LibraryDocument) -> dict[str, Any]:
-    """Return a document as a JSON object."""
-    from dataclasses import asdict
-
-    fields = asdict(document)
-    keys = {key: fields[key] for key in FIELDS[document.kind]}
-    more = {key: fields[key] for key in ("revision", "error", "warnings")}
-    return {"name": document.name, **keys, **more}
-
-
 def _keys(kind: Kind) -> list[str]:
     return [key for key in FIELDS[kind] if key != "stages"]
 
@@ -38,20 +28,14 @@ def _value(key: str, value: str) -> Any:
     return [one.strip() for one in text.split(",") if one.strip()] if key == "tags" else text
 
 
-def _result(invocation: Invocation, key: str, summary: str, warnings: list[str], as_json: bool) -> None:
-    for warning in warnings:
+def _result(invocation: Invocation, key: str, summary: str, as_json: bool) -> None:
+    changed = LibraryStore(invocation.store).changed(key, summary)
+    for warning in changed["warnings"]:
         print_error(warning)
-    if not as_json:
-        print_text(summary)
-        return
-    from personas.files.text_file import sha256
-
-    file = invocation.store.file(key)
-    revision = sha256(file.read_if_there() or b"")
-    version = invocation.store.current_version(key)
-    print_json(
-        {"id": key, "revision": revision, "version": version, "summary": summary, "warnings": warnings}
-    )
+    if as_json:
+        print_json(changed)
+    else:
+        print_text(changed["summary"])
 
 
 def _list(kind: Kind) -> click.Command:
@@ -63,10 +47,7 @@ def _list(kind: Kind) -> click.Command:
     def command(invocation: Invocation, type_: str | None, tags: tuple[str, ...], as_json: bool) -> None:
         documents = LibraryStore(invocation.store).list(kind, type=type_, tags=tags)
         if as_json:
-            shown = ("name", "type", "trait_type", "severity", "description", "tags", "error", "warnings")
-            print_json(
-                [{k: v for k, v in record_of(one).items() if k in shown} for one in documents], indent=2
-            )
+            print_json([one.to_record(is_whole=False) for one in documents], indent=2)
             return
         for line in columns(
             [
@@ -93,7 +74,7 @@ def _show(kind: Kind) -> click.Command:
     def command(invocation: Invocation, name: str, as_json: bool) -> None:
         document = LibraryStore(invocation.store).get(kind, name)
         if as_json:
-            print_json(record_of(document), indent=2)
+            print_json(document.to_record(), indent=2)
             return
         if document.error is not None:
             print_text(f"broken: {describe(document.error)}; fix it with: persona {kind} edit {name}")
@@ -107,8 +88,8 @@ def _show(kind: Kind) -> click.Command:
 def _new(kind: Kind) -> click.Command:
     def command(invocation: Invocation, /, name: str, as_json: bool, **given: str | None) -> None:
         fields = {key: _value(key, value) for key, value in given.items() if value is not None}
-        warnings = LibraryStore(invocation.store).create(kind, name, fields)
-        _result(invocation, f"{kind}/{name}", f"created {kind} {name}", warnings, as_json)
+        LibraryStore(invocation.store).create(kind, name, fields)
+        _result(invocation, f"{kind}/{name}", f"created {kind} {name}", as_json)
 
     made = click.command("new", help=f"Make a {kind}. `-` as a text reads stdin.")(
         name_argument(json_option(RESULT)(click.pass_obj(command)))
@@ -127,8 +108,8 @@ def _set(kind: Kind) -> click.Command:
     @json_option(RESULT)
     @click.pass_obj
     def command(invocation: Invocation, name: str, field: str, value: str, as_json: bool) -> None:
-        warnings = LibraryStore(invocation.store).update(kind, name, {field: _value(field, value)})
-        _result(invocation, f"{kind}/{name}", f"set {field} of {kind} {name}", warnings, as_json)
+        LibraryStore(invocation.store).update(kind, name, {field: _value(field, value)})
+        _result(invocation, f"{kind}/{name}", f"set {field} of {kind} {name}", as_json)
 
     return command
 
@@ -158,7 +139,7 @@ def _rename(kind: Kind) -> click.Command:
         users = LibraryStore(invocation.store).rename(kind, name, new_name)
         named = ", ".join(dict.fromkeys(user.key for user in users))
         summary = f"renamed {kind} {name} to {new_name}" + (f"; changed in {named}" if named else "")
-        _result(invocation, f"{kind}/{new_name}", summary, [], as_json)
+        _result(invocation, f"{kind}/{new_name}", summary, as_json)
 
     return command
 
@@ -181,9 +162,7 @@ def _rm(kind: Kind) -> click.Command:
             click.confirm(f"Delete {kind} {name!r}?", abort=True, err=True)
         library.delete(kind, name, force=force)
         key = f"{kind}/{name}"
-        _result(
-            invocation, key, f"deleted {kind} {name}; bring it back with: persona undo {key}", [], as_json
-        )
+        _result(invocation, key, f"deleted {kind} {name}; bring it back with: persona undo {key}", as_json)
 
     return command
 
@@ -247,7 +226,7 @@ def link(
         raise click.UsageError("only an arc has --stage")
     library = LibraryStore(invocation.store)
     library.link(persona_id, kind, name, order=order, priority=priority, stage=stage)
-    _result(invocation, persona_id, f"linked {kind} {name}", [], as_json)
+    _result(invocation, persona_id, f"linked {kind} {name}", as_json)
 
 
 @click.command()
@@ -263,7 +242,7 @@ def unlink(invocation: Invocation, persona_id: str, kind: Kind, name: str, as_js
     persona unlink mentor part warm-brief
     """
     LibraryStore(invocation.store).unlink(persona_id, kind, name)
-    _result(invocation, persona_id, f"unlinked {kind} {name}", [], as_json)
+    _result(invocation, persona_id, f"unlinked {kind} {name}", as_json)
 
 
 @click.command()
@@ -281,7 +260,7 @@ def stage(invocation: Invocation, persona_id: str, wanted: str | None, as_json: 
     store = invocation.store
     if wanted is not None:
         reached = LibraryStore(store).set_stage(persona_id, wanted)
-        _result(invocation, persona_id, f"stage: {reached}", [], as_json)
+        _result(invocation, persona_id, f"stage: {reached}", as_json)
         return
     from personas.library.assembly import assemble
     from personas.library.folders import Library
