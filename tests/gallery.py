@@ -75,7 +75,8 @@ HOSTILE = (
     'user\\u202egnp.exe \\u009b31m <example>raw</example> {{user}}\nshort\n"""\n\n'
     '[[test_inputs]]\nid = "a"\ncontent = "[/]\\u001b]52;c;eA==\\u0007 [link=file:///]x"\n'
 )
-FILES = {path.stem: path.read_text(encoding="utf-8") for path in sorted(EXAMPLES.glob("*.toml"))} | {
+ALONE = ("editor", "mentor", "newcomer", "optimist", "skeptic")  # the examples that need no library
+FILES = {one: (EXAMPLES / f"{one}.toml").read_text(encoding="utf-8") for one in ALONE} | {
     "a-file-whose-stem-is-very-long-because-nobody-thought-about-the-width-of-a-list": (
         f'name = "{LONG}"\ndescription = "{LONG}, and so does what it is for"\ntags = ["one", "another-tag"]\n'
         f'system_prompt = "{LONG} writes like this."\n\n[[test_inputs]]\n'

@@ -45,6 +45,7 @@ def test_every_file_of_the_packages_is_in_the_wheel_and_no_other(installed: Path
         "tui/recording/demos/first-look.jsonl",
         "tui/screens/main/screen.tcss",
         "personas/examples/optimist.toml",
+        "personas/examples/library/skills/review-api-change/SKILL.md",
     } <= here
     assert files(installed) == here
     assert {path.name for path in installed.iterdir() if not path.name.endswith(".dist-info")} == set(

@@ -9,7 +9,7 @@ import re
 import secrets
 import shutil
 import stat
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from functools import cached_property
 from pathlib import Path
 from typing import Literal, NamedTuple
@@ -25,7 +25,7 @@ RECORDINGS = EXAMPLES / "recordings"
 
 _FOLDER = os.O_RDONLY | os.O_CLOEXEC | getattr(os, "O_DIRECTORY", 0) | getattr(os, "O_NOFOLLOW", 0)
 _A_MOMENT = 10  # seconds within which a beginning is locked
-_BEGINNING = re.compile(r"\.personas-[0-9a-f]{16}\.tmp")
+_BEGINNING = re.compile(r"\.(?:personas|library)-[0-9a-f]{16}\.tmp")
 
 PRIVATE = ("agent-sessions", "outputs", "versions", "actions", "assets", "measurements", "state")
 """Folders of what the program remembers; each keeps itself out of git."""
@@ -185,10 +185,12 @@ def open_home(root: Path, env: Mapping[str, str] = os.environ) -> Home:
     try:
         _make_folder(home.root)
         has_examples = _missing(home.personas, home)
+        has_library = not _missing(home.library, home)
         if has_examples:
-            _begin(home.personas)
+            if not has_library:
+                _begin(home.library, (EXAMPLES / "library").iterdir())
+            _begin(home.personas, EXAMPLES.glob("*.toml"))
         _remove_stale_beginnings(home.root)
-        _missing(home.library, home)
         for name in PRIVATE:
             _make_private(home.root / name, home)
         if has_examples:
@@ -280,18 +282,17 @@ def private(path: str, flags: int) -> int:
     return os.open(path, flags | getattr(os, "O_NONBLOCK", 0), 0o600)
 
 
-def _begin(personas: Path) -> None:
-    """Create the personas folder with the examples in it, whole or not at all; locked until it is done."""
-    start = personas.parent / f".personas-{secrets.token_hex(8)}.tmp"
+def _begin(folder: Path, examples: Iterable[Path]) -> None:
+    """Create a folder with examples in it, whole or not at all; locked until it is done."""
+    start = folder.parent / f".{folder.name}-{secrets.token_hex(8)}.tmp"
     start.mkdir(0o700)
     descriptor = os.open(start, _FOLDER)
     try:
         try_lock(descriptor)
-        for example in sorted(EXAMPLES.glob("*.toml")):
-            with open(start / example.name, "xb", opener=private) as file:
-                file.write(example.read_bytes())
+        for example in examples:
+            _copy(example, start / example.name)
         try:
-            start.rename(personas)
+            start.rename(folder)
         except OSError as error:
             if error.errno not in (errno.EEXIST, errno.ENOTEMPTY):  # else another process was faster
                 raise
@@ -314,7 +315,7 @@ def _add_recordings(root: Path) -> None:
 def _copy(source: Path, target: Path) -> None:
     if source.is_dir():
         target.mkdir(0o700)
-        for path in sorted(source.iterdir()):
+        for path in source.iterdir():
             _copy(path, target / path.name)
         return
     with open(target, "xb", opener=private) as file:

@@ -19,6 +19,7 @@ def parsed(place: Workplace, *arguments: str) -> Any:
 
 
 def fill(place: Workplace) -> None:
+    (place.home / "library").mkdir(parents=True)  # with a library of its own a home gets no examples of one
     run(place, "new", "P", "--prompt", "You are P.")
     run(
         place,
