@@ -40,7 +40,7 @@ from personas.undo import step_everywhere, without
 from personas.versions.authorship import USER, Author, Diff, Undone, Version
 from personas.versions.log import VersionLog, read_log
 from personas.versions.merge import count, unified_diff
-from personas.versions.undo import Direction
+from personas.versions.undo import Direction, key_of_run
 
 if TYPE_CHECKING:
     from personas.changes import Change
@@ -204,6 +204,22 @@ class Store:
                 if revision is not None or not attempts_left:
                     raise
         raise AssertionError("the last attempt returns or raises")
+
+    def note_unit(self, persona_id: str, *, by: Author, subject: str, reason: str) -> None:
+        """Note that a run of the agent has changed other documents: undone from here too, it is undone there.
+
+        Args:
+            persona_id: where it is noted, once.
+            by: the agent, with its run.
+            subject, reason: what it changed, for the log.
+        """
+        file = self._existing(persona_id)
+        with file.lock():
+            content = self._content(file)
+            log = file.catch_up(content)
+            unit = log.history.units.get(key_of_run(by.session_id, by.run_id or ""))
+            if unit is None or unit.undone_at:
+                file.write(log, content, content, by=by, note=(subject, reason), reason=reason)
 
     def keep(self, persona_id: str, change: Change, *, by: Author, reason: str) -> None:
         """Keep the text a change would lead to as a version; the file stays as it is.

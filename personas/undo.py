@@ -144,7 +144,7 @@ def step(
             except UnknownVersion:
                 document.versions.append(skip)  # it will never be had again: what is older stays in reach
                 raise
-            if after == before:
+            if after == before and not unit.is_elsewhere:
                 document.versions.append(skip)
                 continue
             note = ("file", f"{direction} of {unit.describe()}")

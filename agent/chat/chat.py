@@ -120,6 +120,7 @@ class Chat:
         self._stop: Callable[[], None] | None = None
         self._spec = PLAIN
         self.tools = make_tools(self._env, "always", *(("with outputs",) if outputs is not None else ()))
+        self._library_tools = make_tools(self._env, "with library")
         self._model = model
         self._agent = Agent(
             model=Shortened(model),
@@ -128,6 +129,7 @@ class Chat:
             before_tool_call=self._before_tool_call,
         )
         self._agent.listener_grace = DISK_GRACE
+        self._agent.more_tools = lambda: self._library_tools if self._env.seen.uses_library else ()
         self._agent.subscribe(log_run(persona_id, lambda: name_of(self._model)))
         self._agent.when_done = lambda run: asyncio.to_thread(self._note_on_calls, run)
         self.session = ChatSession(store, persona_id, self._agent, self._env, on_settle=on_settle)

@@ -22,6 +22,7 @@ from agent.core.loop_config import (
     GetApiKey,
     Interrupts,
     LoopConfig,
+    MoreTools,
     OnLaunch,
     OnSteer,
     ToolExecution,
@@ -125,7 +126,7 @@ class Agent:
     Model, tools, thinking level, system prompt and hooks are looked at when a run starts; changes apply to
     the next one. Besides the constructor's arguments these attributes may be set: `system_prompt`, `model`,
     `thinking`, `tools`, `turns` (idle only), `steering_mode`, `follow_up_mode`, `on_steer`, `tool_execution`,
-    `limits`, `session_id`, `max_tokens`, `retry`, `grace`, `listener_grace`, `when_idle`,
+    `limits`, `session_id`, `max_tokens`, `retry`, `grace`, `listener_grace`, `more_tools`, `when_idle`,
     `when_failed`, `when_done`, `on_launch`, `make_left_open`, and the functions.
 
     Args:
@@ -186,6 +187,7 @@ class Agent:
         self.retry = RetryPolicy()
         self.grace = 0.05
         self.listener_grace: float | None = None
+        self.more_tools: MoreTools | None = None
         self.when_idle: WhenIdle | None = None
         self.when_failed: WhenFailed | None = None
         self.when_done: WhenDone | None = None

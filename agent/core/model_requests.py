@@ -32,6 +32,7 @@ class ModelRequests:
         turns: the conversation, with what the run added; it only grows.
         usage: tokens of the last request, its failed attempts included.
         requests: the same, for each attempt by itself.
+        tools: what the model is offered.
     """
 
     def __init__(self, run: Run, context: AgentContext) -> None:
@@ -41,7 +42,7 @@ class ModelRequests:
         self._run = run
         self._config = run.config
         self._system_prompt = sendable(context.system_prompt)
-        self._tools = list({tool.name: tool for tool in context.tools}.values())  # a name's last tool counts
+        self.tools = list({tool.name: tool for tool in context.tools}.values())  # a name's last tool counts
         self._ids = {turn.tool_use_id for turn in self.turns if isinstance(turn, ToolCallTurn)}
         self._requested_at: float | None = None
         self._answer: Answer | None = None
@@ -132,7 +133,7 @@ class ModelRequests:
             messages=messages,
             tools=[
                 ToolSpec(sendable(tool.name), sendable(tool.description), thaw(_schema(tool.input)))
-                for tool in self._tools
+                for tool in self.tools
             ],
             thinking=config.thinking,
             max_tokens=config.max_tokens,

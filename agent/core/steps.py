@@ -70,6 +70,7 @@ class Steps:
         self.is_done = False
         self._run = run
         self._config = run.config
+        self._context = context
         self._tools = {tool.name: tool for tool in context.tools}
         self._requests = ModelRequests(run, context)
         self._repeats = RepeatWatch(self._config.limits.max_repeats)
@@ -91,6 +92,10 @@ class Steps:
         run = self._run
         run.step += 1
         self._answer, self._batch, self._ending = None, BatchResult([]), None
+        if self._config.more_tools is not None:
+            tools = (*self._context.tools, *self._config.more_tools())
+            self._tools = {tool.name: tool for tool in tools}
+            self._requests.tools = list(self._tools.values())
         await run.emit(StepStart, step=run.step)
         if run.step == 1:
             given = {turn.tool_use_id for turn in pending if isinstance(turn, ToolResultTurn)}

@@ -13,6 +13,7 @@ from agent.core.tool import Tool
 from agent.core.turns import thaw
 from agent.jobs.job import Approval, Question
 from agent.tools import REGISTRY, effect_of
+from agent.tools.spec import Effect
 from personas.errors import InvalidValue, PersonaError
 from personas.store import Store
 
@@ -53,11 +54,11 @@ class ApprovalRules:
     policy: Policy = "auto"
     overrides: Mapping[str, Override] = field(default_factory=dict)
 
-    def verdict(self, tool: Tool) -> Override:
-        """Return whether a call of this tool is allowed, asked for, or not allowed."""
+    def verdict(self, tool: Tool, effect: Effect | None = None) -> Override:
+        """Return whether a call of this tool is allowed, asked for, or not allowed; `effect`: of this very call."""
         if tool.name in self.overrides:
             return self.overrides[tool.name]
-        effect = effect_of(tool.name)
+        effect = effect or effect_of(tool.name)
         if self.policy == "auto" or effect in ("read", "control"):
             return "allow"
         return "ask" if self.policy == "ask-all" or effect == "destructive" else "allow"
@@ -117,7 +118,7 @@ def approval_of(store: Store, persona_id: str, tool: Tool, given: Any) -> Approv
     if found is None:
         shown = json.dumps(thaw(given.model_dump(mode="json")), ensure_ascii=False)
         return Approval(tool=tool.name, label=tool.label, note=f"It is called with {shown[:LONGEST_INPUT]}")
-    note = "" if found.diff else "It would change nothing."
+    note = found.note if found.diff else "It would change nothing."
     return Approval(
         tool=tool.name,
         label=tool.label,

@@ -23,6 +23,7 @@ from agent.jobs.job import Approval, Job, Question, Status, move, way
 from agent.jobs.job_log import JobLog
 from agent.jobs.options import JobOptions, Meter
 from agent.jobs.saved_approvals import JobApprovals
+from agent.tools import effect_of_call
 from agent.transcript.job_records import Event
 from personas.errors import InvalidValue, PersonaError
 
@@ -109,7 +110,11 @@ class AskingJob:
     async def _gate(self, context: HookContext) -> BeforeAnswer:
         """Ask for the person's word where the rules want it."""
         tool = context.tool
-        verdict = self._options.approval.verdict(tool)
+        try:
+            effect = await asyncio.to_thread(effect_of_call, self.chat.store, tool.name, context.input)
+        except PersonaError as error:
+            return Block(text_of(error))
+        verdict = self._options.approval.verdict(tool, effect)
         if verdict == "deny":
             return Block("the owner's settings do not allow this tool.")
         if (agreed := self.agreed.pop(context.call.tool_use_id, None)) is not None:

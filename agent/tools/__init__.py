@@ -8,14 +8,21 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from types import MappingProxyType
+from typing import TYPE_CHECKING, Any
 
 from agent.core.tool import Tool
-from agent.tools import control, outputs, persona, test_inputs
+from agent.tools import control, outputs, persona, test_inputs, use_library
 from agent.tools.context import ToolEnvironment
 from agent.tools.spec import Effect, Offered, RegisteredTool
 
+if TYPE_CHECKING:
+    from personas.store import Store
+
 REGISTRY: Mapping[str, RegisteredTool] = MappingProxyType(
-    {spec.name: spec for spec in (*persona.TOOLS, *test_inputs.TOOLS, *outputs.TOOLS, *control.TOOLS)}
+    {
+        spec.name: spec
+        for spec in (*persona.TOOLS, *test_inputs.TOOLS, *outputs.TOOLS, *control.TOOLS, *use_library.TOOLS)
+    }
 )
 """All tools by name, in the order the model sees them."""
 
@@ -29,6 +36,19 @@ def make_tools(env: ToolEnvironment, *offered: Offered) -> tuple[Tool, ...]:
 def effect_of(name: str) -> Effect:
     """Return what a call of the tool with this name may do; of one that is not known, the cautious answer."""
     return REGISTRY[name].effect if name in REGISTRY else "write"
+
+
+def effect_of_call(store: Store, name: str, given: Any) -> Effect:
+    """Return what this very call may do: a change of what several use is destructive. Reads the disk.
+
+    Raises:
+        PersonaError: that cannot be known.
+    """
+    effect = effect_of(name)
+    is_shared = REGISTRY[name].is_shared if name in REGISTRY else None
+    return (
+        "destructive" if effect == "write" and is_shared is not None and is_shared(store, given) else effect
+    )
 
 
 def is_control(name: str) -> bool:

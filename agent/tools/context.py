@@ -6,6 +6,7 @@ import asyncio
 import json
 import threading
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar, cast
 
@@ -302,6 +303,40 @@ class ToolEnvironment:
 
         return await self._write(make, lambda pair: Written(pair[1], by.run_id))
 
+    async def change_documents(
+        self,
+        function: Callable[[Author], dict[str, Any]],
+        ctx: ToolContext,
+        *,
+        check: Callable[[Persona], None] = lambda _persona: None,
+    ) -> dict[str, Any]:
+        """Make a change of any document, as a part of the run's unit of undo; return what the function returns.
+
+        Args:
+            function: makes the change in a thread, by the author it is given; its result names the document by `id`.
+            ctx: of the call.
+            check: as in `write`.
+
+        Raises:
+            PersonaError: as `write`.
+        """
+        by = self.author(ctx)
+
+        def make(writing: Writing) -> tuple[dict[str, Any], Persona | None]:
+            check(self._read())
+            writing.begin()
+            done = function(by)
+            if done["id"] == self.persona_id:
+                return done, self._read()
+            with suppress(PersonaError):  # it is done, and can be undone from where it was done
+                self.store.note_unit(self.persona_id, by=by, subject="library", reason="agent: the library")
+            return done, None
+
+        made = await self._write(
+            make, lambda made: Written(made[1], by.run_id) if made[1] is not None else None
+        )
+        return made[0]
+
     async def undo(self, ctx: ToolContext) -> tuple[Persona, Undone]:
         """Undo the last unit; return the persona before it, and what was undone.
 
@@ -321,10 +356,15 @@ class ToolEnvironment:
         )
 
     async def _write(
-        self, make: Callable[[Writing], T], written: Callable[[T], Written], attempts: int = ATTEMPTS
+        self, make: Callable[[Writing], T], written: Callable[[T], Written | None], attempts: int = ATTEMPTS
     ) -> T:
         """Make a blocking write once nobody else writes, and call `on_change`; return what it returned."""
         writing = Writing(self.writes)
+
+        def notify(made: T) -> None:
+            if (what := written(made)) is not None:
+                self.on_change(what)
+
         # A change touches its own value only, so it may be made again on what somebody else has just written.
         while True:
             attempts -= 1
@@ -333,7 +373,7 @@ class ToolEnvironment:
             except asyncio.CancelledError:
                 raise NotWritten from None
             try:
-                return await writing.run(lambda: make(writing), lambda made: self.on_change(written(made)))
+                return await writing.run(lambda: make(writing), notify)
             except Conflict as error:
                 if isinstance(error, Stale) or not attempts or writing.is_cancelled:
                     raise

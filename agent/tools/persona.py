@@ -83,7 +83,7 @@ async def update_system_prompt(
     seen = env.seen
     try:
         before, after = await env.write(
-            SetPrompt(wanted.system_prompt), ctx, "agent: system prompt", check=_unless_stale(seen)
+            SetPrompt(wanted.system_prompt), ctx, "agent: system prompt", check=unless_stale(seen)
         )
     except PersonaError as error:
         return fail(error)
@@ -146,7 +146,7 @@ def _undone(seen: KnownPersona, before: Persona, after: Persona, sentence: str) 
     return replace(result, output="\n".join(lines))
 
 
-def _unless_stale(seen: KnownPersona) -> Callable[[Persona], None]:
+def unless_stale(seen: KnownPersona) -> Callable[[Persona], None]:
     """Return a check that raises Stale where the prompt is not the one the model may replace."""
     expected = seen.prompt
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any, Literal
@@ -21,21 +21,24 @@ Effect = Literal["read", "write", "destructive", "control"]
 """What a call may do: nothing to the persona, change it, take something away as a whole, or act on the job alone."""
 
 Run = Callable[[ToolEnvironment, Any, ToolContext], Awaitable[str | ToolOutput]]
-Offered = Literal["always", "in tasks", "before tasks", "with outputs"]
+Rehearsed = tuple[Mapping[str, tuple[str, str]], str]
+Offered = Literal["always", "in tasks", "before tasks", "with outputs", "with library"]
 
 
 @dataclass(frozen=True, slots=True)
 class Preview:
-    """What a call would change in the persona's texts, as a diff of them as they are edited.
+    """What a call would change in texts, as a diff of them as they are edited.
 
     Attributes:
         diff: unified; empty when the call would change nothing.
         added, removed: how many lines.
+        note: what else there is to know, in a sentence.
     """
 
     diff: str
     added: int
     removed: int
+    note: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -46,9 +49,12 @@ class RegisteredTool:
         name, description, label, input: as in `Tool`.
         effect: what a call may do; the approval policy and the screen go by it.
         run: the tool itself.
-        offered: to every run, only in tasks, to messages that may become a task, or where test inputs can be run.
+        offered: to every run, only in tasks, to messages that may become a task, where test inputs can be run, or once
+            the library is brought in.
         change: the one change of the file that a call is; the preview follows from it.
         texts: the file's text before and after a call, where it is no single change.
+        rehearse: the texts before and after a call by document, and a note on it, where it may change several.
+        is_shared: whether a call changes what is not this persona's alone; it is then as good as destructive.
         costs: whether a call costs so much that outside of a task the person is asked first.
         when_cut: what the result says when the call is cancelled while it runs; None: what suits the effect.
     """
@@ -62,6 +68,8 @@ class RegisteredTool:
     offered: Offered = "always"
     change: Callable[[Any], Change] | None = None
     texts: Callable[[Store, str], tuple[str, str]] | None = None
+    rehearse: Callable[[Store, Any], Rehearsed] | None = None
+    is_shared: Callable[[Store, Any], bool] | None = None
     costs: Callable[[ToolEnvironment, Any], bool] | None = None
     when_cut: str | None = None
 
@@ -91,17 +99,19 @@ class RegisteredTool:
         Raises:
             PersonaError: the call could not be made: the value or the file does not allow it.
         """
-        if self.texts is not None:
-            before, after = self.texts(store, persona_id)
+        note = ""
+        if self.rehearse is not None:
+            texts, note = self.rehearse(store, given)
+        elif self.texts is not None:
+            texts = {persona_id: self.texts(store, persona_id)}
         elif self.change is not None:
             before = store.text(persona_id)
-            after = self.change(given).apply(before)
+            texts = {persona_id: (before, self.change(given).apply(before))}
         else:
             return None
-        name = f"{persona_id}.toml"
-        diff = edited_diff(before, after, name, name)
-        signs = [line[:1] for line in diff.split("\n")[2:]]
-        return Preview(diff, signs.count("+"), signs.count("-"))
+        diffs = [edited_diff(*pair, f"{key}.toml", f"{key}.toml") for key, pair in texts.items()]
+        signs = [line[:1] for diff in diffs for line in diff.split("\n")[2:]]
+        return Preview("".join(diffs), signs.count("+"), signs.count("-"), note)
 
 
 def tool(

@@ -74,6 +74,7 @@ class KnownPersona:
             because what somebody else writes under that id later is another content.
         about: what the personas are for, as it was when the session began; None before the first run.
         about_by_owner: whether the person's own settings say so, and not a file of the home.
+        uses_library: whether the tools on the library were brought in.
     """
 
     name: str = ""
@@ -83,6 +84,7 @@ class KnownPersona:
     inputs: dict[str, str] = field(default_factory=dict)
     about: str | None = None
     about_by_owner: bool = False
+    uses_library: bool = False
 
     @classmethod
     def load(cls, store: Store, session_id: str) -> KnownPersona:
@@ -104,6 +106,7 @@ class KnownPersona:
             mark=mark if type(mark) is int else 0,
             about=about if isinstance(about, str) else None,
             about_by_owner=stored.get("about_by_owner") is True,
+            uses_library=stored.get("uses_library") is True,
         )
 
     def save(self, store: Store, session_id: str) -> None:

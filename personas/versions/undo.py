@@ -70,6 +70,11 @@ class Unit:
         made, _, run = self.key.partition(":")
         return run.partition(":")[2] if made == "run" else None
 
+    @property
+    def is_elsewhere(self) -> bool:
+        """Whether it changed other documents only, and is noted here so that it is undone from here too."""
+        return all(hop.before == hop.after for hop in self.hops)
+
     def describe(self) -> str:
         """Say in a few words what the unit did."""
         said: dict[str, str] = {}

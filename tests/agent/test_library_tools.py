@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Callable
 from typing import Any
 
@@ -21,6 +22,8 @@ MCP = Author("mcp:claude")
 
 @pytest.fixture
 def call(store: Store) -> Call:
+    shutil.rmtree(store.home.library, ignore_errors=True)  # the examples
+
     def call(name: str, /, by: Author = USER, **given: Any) -> dict[str, Any]:
         tool = LIBRARY_TOOLS[name]
         return to_record(tool.call(store, by, tool.input.model_validate(given)))

@@ -98,7 +98,10 @@ class StoreUndo:
             self._view.tell(str(error), error=True)
             return
         self._view.stepped(operation, done.run_id)
-        self._view.tell(f"{_done(operation)}: {shown_counts(done.summary)}")
+        also = f"; also in {', '.join(done.also)}" if done.also else ""
+        self._view.tell(f"{_done(operation)}: {shown_counts(done.summary)}{also}")
+        for name, why in done.left:
+            self._view.tell(f"Left as it is: {name}: {why}", error=True)
         self._controller.take(done.persona, record=record)
 
     async def _choose(self, operation: Operation, persona_id: str, conflict: Conflict) -> None:

@@ -12,6 +12,7 @@ from agent.tools.spec import Effect
 from personas.errors import InvalidValue
 from personas.library.documents import Kind
 from personas.library_store import LibraryStore
+from personas.rehearsal import Rehearsal
 from personas.store import Store
 from personas.versions.authorship import Author
 
@@ -57,6 +58,16 @@ class LibraryTool:
             raise InvalidValue(f"{self.name} changes something, and only reading is allowed here.")
         library = LibraryStore(store, by=by, is_read_only=is_read_only)
         return self.answer.model_validate(self.run(library, given))
+
+    def rehearse(self, store: Store, given: BaseModel) -> tuple[Mapping[str, tuple[str, str]], str]:
+        """Return the texts before and after a call, by document, and what it would say that it did. Nothing is written.
+
+        Raises:
+            PersonaError: the call could not be made.
+        """
+        rehearsal = Rehearsal(store)
+        done = self.run(LibraryStore(rehearsal), given)
+        return rehearsal.texts, str(done["summary"])
 
     def is_shared(self, store: Store, given: BaseModel) -> bool:
         """Return whether a call changes a document that has more than one user. Blocking."""
