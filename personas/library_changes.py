@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any
 
 from personas.errors import InvalidValue
 from personas.library.documents import Kind
@@ -22,12 +22,13 @@ class TextChange:
         subject: what it changes.
         summary: what it does, in a few words.
         edit: returns the new text; raises `InvalidValue` where there is nothing to be done.
+        typed: whether it comes from typing, see `Change`.
     """
 
     subject: str
     summary: str
     edit: Callable[[str], str]
-    typed: ClassVar[bool] = False
+    typed: bool = False
 
     def apply(self, text: str) -> str:
         """Return the file's new text."""

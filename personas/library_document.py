@@ -3,13 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from datetime import datetime
 
 from personas.document import Document, OpenInEditor
 from personas.errors import InvalidValue, OutsideHome, PersonaError, UnknownPersona
 from personas.files.home import Home
-from personas.library.documents import KINDS, Kind, is_name, read_document
+from personas.files.text_file import sha256
+from personas.library.documents import KINDS, Kind, LibraryDocument, is_name, read_document
 from personas.library.folders import files_of, names
+from personas.persona import Persona
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StoredDocument(Persona):
+    """A document as `Store` returns it: of what a persona has only id (its key), name, revision and error."""
+
+    document: LibraryDocument
+
 
 NOT_A_NAME = "{!r} cannot be a name: a name has lower-case letters, digits and hyphens, 64 at most."
 
@@ -42,10 +53,8 @@ def library_document(
     paths = files_of(home, kind, name)
 
     def is_broken(content: bytes) -> bool:
-        for at, file in enumerate(document.unpack(content)):
-            if file:
-                return read_document(kind, name, file, is_skill_file=at == 1).error is not None
-        return False
+        found = _read(document, content)
+        return found is not None and found.error is not None
 
     document = Document(
         home,
@@ -58,6 +67,22 @@ def library_document(
         is_optional=True,
     )
     return document
+
+
+def read_stored(document: Document, content: bytes) -> Persona:
+    """Return what a content holds; of an empty one, which is no document, only the key."""
+    found, key, revision = _read(document, content), document.key, sha256(content)
+    if found is None:
+        return Persona(id=key, name=key, revision=revision)
+    return StoredDocument(id=key, name=key, revision=revision, error=found.error, document=found)
+
+
+def _read(document: Document, content: bytes) -> LibraryDocument | None:
+    kind, name = parse_key(document.key)
+    for at, file in enumerate(document.unpack(content)):
+        if file:
+            return read_document(kind, name, file, is_skill_file=at == 1)
+    return None
 
 
 def unknown_document(home: Home, key: str) -> PersonaError:

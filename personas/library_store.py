@@ -115,10 +115,20 @@ class LibraryStore:
 
     def users(self, kind: Kind, name: str) -> builtins.list[User]:
         """Return who names a document; it need not exist."""
-        users = [User("persona", one.id) for one in self.store.list() if name in linked(one)[kind]]
-        for arc in read_all(self.store.home, "arc") if kind == "part" else ():
-            users += [User("arc", arc.name, stage.name) for stage in arc.stages if name in stage.parts]
-        return users
+        return self.all_users().get(f"{kind}/{name}", [])
+
+    def all_users(self) -> dict[str, builtins.list[User]]:
+        """Return who names each document, by its key, in one look at all personas and arcs."""
+        found: dict[str, builtins.list[User]] = {}
+        for persona in self.store.list():
+            for kind, names in linked(persona).items():
+                for name in dict.fromkeys(names):
+                    found.setdefault(f"{kind}/{name}", []).append(User("persona", persona.id))
+        for arc in read_all(self.store.home, "arc"):
+            for stage in arc.stages:
+                for name in dict.fromkeys(stage.parts):
+                    found.setdefault(f"part/{name}", []).append(User("arc", arc.name, stage.name))
+        return found
 
     def touched(self, kind: Kind, name: str) -> builtins.list[str]:
         """Return the ids of the personas that a document is a part of, by a link or by their arc, sorted."""

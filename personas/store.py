@@ -1,7 +1,7 @@
 """`Store`: the one door to read, list, change, delete, undo and restore personas, and to change documents of the library.
 
 What takes a persona's id and is about versions, and `change`, take the key of a document of the library too,
-`KIND/NAME`; of the persona they return only id and revision count then.
+`KIND/NAME`; what they return is a `StoredDocument` then.
 
 A file is written under its persona's lock, checked against what is on disk, with the old text stored first, in one
 step: see `Document`.
@@ -538,13 +538,9 @@ class Store:
 
     def _read(self, key: str, content: bytes) -> Persona:
         if "/" in key:
-            from personas.library.folders import Library
-            from personas.library_document import parse_key
+            from personas.library_document import read_stored
 
-            document = Library(self.home).get(parse_key(key))
-            return Persona(
-                id=key, name=key, revision=sha256(content), error=None if document is None else document.error
-            )
+            return read_stored(self.file(key), content)
         return read_persona(key, content, self.session_of(key))
 
     def _recorded(self, persona_id: str) -> tuple[Document, VersionLog]:

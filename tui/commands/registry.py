@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 Where = Literal[
     "anywhere", "chat", "output", "talk", "prompt", "list", "personas", "tests", "outputs",
     "expectations", "dialog", "page", "buttons", "bisected", "clash", "program", "comparison", "versions",
+    "library", "library_document", "stages",
 ]  # fmt: skip
 
 HEADINGS: dict[Where, str] = {
@@ -38,10 +39,14 @@ HEADINGS: dict[Where, str] = {
     "program": "Settings of the program",
     "comparison": "Comparison of two versions",
     "versions": "Versions",
+    "library": "Library: the documents",
+    "library_document": "Library: the open document",
+    "stages": "Library: the stages of an arc",
 }
 IN_DIALOGS: frozenset[Where] = frozenset(
-    {"expectations", "dialog", "page", "buttons", "bisected", "clash", "program", "comparison", "versions"}
-)
+    {"expectations", "dialog", "page", "buttons", "bisected", "clash", "program", "comparison", "versions",
+     "library", "library_document", "stages"}
+)  # fmt: skip
 """Parts of dialogs, in which the keys of "anywhere" do nothing."""
 
 
@@ -121,6 +126,7 @@ COMMANDS: tuple[Command, ...] = (
     Command("bisect", "Find the version that turned a verdict (bisect)", "", "bisect", slash="bisect"),
     Command("coverage", "Show what each piece of the prompt is good for (coverage)", "", "coverage",
             slash="coverage"),
+    Command("library", "Library: parts, traits, skills, guardrails, arcs", "", "library", slash="library"),
     Command("redraw", "Draw the screen again", "ctrl+l", "redraw"),
     Command("model", "Choose or connect the agent's model", "", "choose_model", slash="model"),
     Command("settings", "Settings of the program", "", "program_settings", slash="settings"),
@@ -245,6 +251,22 @@ COMMANDS: tuple[Command, ...] = (
             where="versions", priority=False),
     Command("versions.restore", "Restore it", "r", "choose('restore')", where="versions", priority=False),
     Command("versions.name", "Name it", "m", "choose('name')", where="versions", priority=False),
+    Command("library.new", "New document", "n", "ask('new')", where="library", priority=False),
+    Command("library.copy", "Copy it", "c", "ask('copy')", where="library", priority=False),
+    Command("library.rename", "Rename it, and every link to it", "r", "ask('rename')", where="library",
+            priority=False),
+    Command("library.delete", "Delete it", "x,delete", "ask('delete')", where="library", priority=False),
+    Command("library.restore", "Bring back a deleted one", "u", "ask('restore')", where="library", priority=False),
+    Command("library.users", "Who uses it", "b", "ask('users')", where="library", priority=False),
+    Command("library.versions", "Versions: who changed what and when", "v", "ask('versions')", where="library",
+            priority=False),
+    Command("library.filter", "Filter by words, type or #tag", "slash", "filter", where="library", priority=False),
+    Command("library.save", "Save what several use", "f2", "ask('save')", where="library_document"),
+    Command("library.check", "Try it on the tests of all who use it, before and after", "ctrl+t", "ask('check')",
+            where="library_document"),
+    Command("stages.new", "New stage", "n", "ask('new')", where="stages", priority=False),
+    Command("stages.rename", "Rename it", "r", "ask('rename')", where="stages", priority=False),
+    Command("stages.remove", "Remove it", "x,delete", "ask('remove')", where="stages", priority=False),
 )  # fmt: skip
 
 # Keys that the chat bar and the editors handle themselves, for the help. The id of a command stands for its keys.

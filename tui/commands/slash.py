@@ -17,6 +17,7 @@ COMMANDS: dict[str, str] = {
     "coverage": "show what each piece of the prompt is for",
     "export": f"write the conversation to a file: {' or '.join(f'.{ending}' for ending in FORMATS)}",
     "help": "the keys",
+    "library": "parts, traits, skills, guardrails, arcs",
     "model": "choose or connect the agent's model",
     "new": "make a persona",
     "persona": "open a persona",

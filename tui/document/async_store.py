@@ -29,6 +29,8 @@ if TYPE_CHECKING:
     from personas.versions.authorship import Undone, Version
 
 T = TypeVar("T")
+Stamps = list[Stamp | None]
+"""Of each file of a document."""
 _TRIES = 5
 
 
@@ -129,7 +131,7 @@ class Workspace:
         from personas.versions.authorship import USER
 
         if slot_id.startswith(FIELD):
-            change = change_of(slot_id, text)
+            change = self._change_of(persona_id, slot_id, text)
             stored = self.store.change(persona_id, change, revision=None, by=USER, alone=True)
             return Saved(stored, stored_texts(stored)[slot_id])
         for _ in range(_TRIES):
@@ -145,7 +147,7 @@ class Workspace:
             if merged == theirs:
                 return Saved(now, merged)
             try:
-                change = change_of(slot_id, merged)
+                change = self._change_of(persona_id, slot_id, merged)
                 stored = self.store.change(persona_id, change, revision=now.revision, by=USER)
                 return Saved(stored, merged)
             except Conflict:
@@ -160,7 +162,15 @@ class Workspace:
         """
         from personas.versions.authorship import USER
 
-        await self.write(self.store.keep, persona_id, change_of(slot_id, text), by=USER, reason=reason)
+        change = self._change_of(persona_id, slot_id, text)
+        await self.write(self.store.keep, persona_id, change, by=USER, reason=reason)
+
+    def _change_of(self, persona_id: str, slot_id: str, text: str) -> Change:
+        if "/" in persona_id:
+            from tui.document import library_slots
+
+            return library_slots.change_of(self.store.home, persona_id, slot_id, text)
+        return change_of(slot_id, text)
 
     async def change(self, persona_id: str, change: Change, reason: str = "") -> Persona:
         """Apply a change the person made to a single value; it is undone by itself.
@@ -253,7 +263,7 @@ class Look:
     def __init__(self, store: Store) -> None:
         self._store = store
         self._folder = stamp_of(store.home.personas)
-        self._files: dict[str, Stamp | None] = {}
+        self._files: dict[str, Stamps] = {}
 
     def changed(self, persona_id: str | None) -> tuple[bool, bool]:
         """Return whether the list of files may have changed, and whether this persona's file may have.
@@ -270,14 +280,14 @@ class Look:
         self._files[persona_id] = now
         return folder_changed, file_changed
 
-    def at(self, persona_id: str) -> Stamp | None:
-        """Return what the disk says of a persona's file without reading it; None where there is none."""
+    def at(self, persona_id: str) -> Stamps:
+        """Return what the disk says of each file of a document without reading it; None for one that is not there."""
         try:
-            return stamp_of(self._store.path(persona_id))
+            return [stamp_of(path) for path in self._store.file(persona_id).paths]
         except PersonaError:
-            return None
+            return []
 
-    def begin(self, persona_id: str, known: Stamp | None) -> None:
+    def begin(self, persona_id: str, known: Stamps) -> None:
         """Look at this file from now on.
 
         Args:

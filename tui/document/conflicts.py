@@ -95,6 +95,8 @@ async def tell_agent_replaced(
 
 def _prompt_before(store: Store, persona_id: str, run_id: str) -> str | None:
     """Return the system prompt as it was before what a run changed last; None where nobody knows. Blocking."""
+    if "/" in persona_id:
+        return None
     try:
         version = next(one for one in store.log(persona_id) if one.by.run_id == run_id)
         persona = read_persona(persona_id, store.text_before(persona_id, version).encode())

@@ -45,6 +45,7 @@ class DocumentController:
         workspace: the store.
         drafts: the drafts database.
         typed_early: the document in which the person may have typed before the home was read.
+        beside: has another document open at the same time; it flushes what is typed here too, and keeps it as drafts.
     """
 
     def __init__(
@@ -53,12 +54,18 @@ class DocumentController:
         workspace: Workspace,
         drafts: DraftStore,
         typed_early: OpenDocument | None = None,
+        beside: DocumentController | None = None,
     ) -> None:
         self.view = view
         self.workspace = workspace
         self.document = typed_early
         self.documents: dict[str, OpenDocument] = {}
-        self.unsaved = UnsavedText(workspace.store.home, drafts, self.documents.values)
+        self._beside: list[DocumentController] = []
+        if beside is None:
+            self.unsaved = UnsavedText(workspace.store.home, drafts, self._in_memory)
+        else:
+            self.unsaved = beside.unsaved
+            beside._beside.append(self)
         self.saver = SlotSaver(self)
         self.recovery = DraftRecovery(self)
         self.undo = StoreUndo(self)
@@ -109,9 +116,12 @@ class DocumentController:
         """Why the prompt could not be saved; empty where it could."""
         return self.document.prompt.error if self.document is not None else ""
 
+    def _in_memory(self) -> list[OpenDocument]:
+        return [one for each in (self, *self._beside) for one in each.documents.values()]
+
     def not_saved(self) -> list[str]:
-        """Return the ids of personas with text that is not in their file."""
-        return [document.id for document in self.documents.values() if document.dirty]
+        """Return the ids of documents with text that is not in their file."""
+        return [document.id for document in self._in_memory() if document.dirty]
 
     def would_lose(self) -> list[str]:
         """Return the ids of personas with text that is only on the screen and not on disk."""
@@ -120,11 +130,12 @@ class DocumentController:
     def nowhere_else(self) -> dict[str, str]:
         """Return the texts that are only on the screen and not on disk, by what they are, in words."""
         lost = self.unsaved.nowhere_else()
-        return {f"{key}, {in_words(slot)}": text for key, slot, text in lost if is_text(slot)}
+        return {f"{key}, {in_words(slot, key)}": text for key, slot, text in lost if is_text(slot)}
 
     async def flush(self) -> None:
         """Store everything that was typed and can be stored."""
-        await self.saver.flush()
+        for one in (self, *self._beside):
+            await one.saver.flush()
 
     async def write_drafts(self) -> None:
         """Have the drafts database say what is unsaved."""
@@ -382,7 +393,8 @@ class DocumentController:
 
     def agent_wrote(self, persona: Persona, run_id: str | None) -> None:
         """A tool has written, and nothing else is written at this moment: show it at once."""
-        self.take(persona, run_id=run_id or "agent")
+        for one in (self, *self._beside):
+            one.take(persona, run_id=run_id or "agent")
 
     async def look(self) -> bool:
         """Take in what other programs did; returns whether the list of files changed too."""

@@ -29,6 +29,7 @@ class OpenDocument:
         persona: the persona as it was read or written last; None before that.
         file: the file's whole text as it was read last, to write it again where it is gone; empty if unknown.
         missing_since: when the file was first not there; None where it is.
+        is_held: what is typed is kept as a draft, and stored only when the person says so.
     """
 
     def __init__(self, id: str, on_edit: Callable[[OpenDocument, TextSlot], None] = lambda *_: None) -> None:
@@ -36,6 +37,7 @@ class OpenDocument:
         self.persona: Persona | None = None
         self.file = ""
         self.missing_since: float | None = None
+        self.is_held = False
         self.slots: dict[str, TextSlot] = {}
         self.on_edit = on_edit
 

@@ -55,6 +55,10 @@ def persona_without_file(persona_id: str, text: str, prompt: str) -> Persona:
     """Return a persona as its file was when it was read last, as far as that is known: its text, or its prompt."""
     from personas.persona import Persona, read_persona
 
+    if "/" in persona_id:
+        from tui.document.library_slots import without_file
+
+        return without_file(persona_id, prompt)
     if text:
         return read_persona(persona_id, text.encode("utf-8"))
     return Persona(id=persona_id, name=persona_id, system_prompt=prompt)
@@ -83,17 +87,17 @@ def write_back(store: Store, persona: Persona, text: str) -> None:
     from personas.changes import SetName, SetPrompt
     from personas.versions.authorship import USER
 
-    path = store.path(persona.id)
-    if path.exists():
+    paths = store.file(persona.id).paths
+    if any(path.exists() for path in paths):
         return
     try:
         versions = store.log(persona.id)
     except UnknownPersona:  # nothing was ever changed in it
         versions = []
     same = [version for version in versions if version.sha == persona.revision]
-    if same or (versions and not text):
+    if same or (versions and (not text or "/" in persona.id)):  # one of the library may have several files
         store.restore(persona.id, (same or versions)[0].number, by=USER)
         return
     text = text or SetPrompt(persona.system_prompt).apply(SetName(persona.name).apply(""))
     with suppress(FileExistsError):
-        replace_file(path, encode(text), root=store.home.root, exclusive=True)
+        replace_file(paths[0], encode(text), root=store.home.root, exclusive=True)

@@ -99,7 +99,7 @@ class DraftRecovery:
             PersonaError
         ):  # said where the drafts are read and written; the personas are there without them
             left = []
-        kept = list(dict.fromkeys([*self._controller.not_saved(), *left]))
+        kept = [key for key in dict.fromkeys([*self._controller.not_saved(), *left]) if "/" not in key]
         ids = self._workspace.store.ids() if kept else []
         return [key for key in kept if key not in ids and not self._was_deleted(key)]
 
@@ -121,7 +121,7 @@ class DraftRecovery:
         return (
             []
             if self._controller.document is None
-            else [in_words(slot.id) for slot in self._controller.document.dirty]
+            else [in_words(slot.id, self._controller.document.id) for slot in self._controller.document.dirty]
         )
 
     async def discard(self) -> bool:

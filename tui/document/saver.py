@@ -111,6 +111,15 @@ class SlotSaver:
         await self.queue.settled()
         await self.write_drafts()
 
+    async def save_held(self, document: OpenDocument) -> None:
+        """The person says that what is held back is to be stored."""
+        document.is_held = False
+        try:
+            self.request_all(document)
+            await self.queue.settled()
+        finally:
+            document.is_held = True
+
     def request_all(self, document: OpenDocument) -> None:
         for slot in [*document.dirty, *(slot for slot in document.slots.values() if slot.conflict)]:
             if slot.merges or slot.conflict is None:
@@ -125,6 +134,8 @@ class SlotSaver:
             if slot.merges and slot.conflict is not None:  # typed away again
                 slot.absorb(slot.conflict.theirs)
                 self._show_state_of(document)
+        elif document.is_held:
+            self.queue.begins(slot)
         elif document.broken:
             self.queue.begins(slot)
             if slot.id != PROMPT:

@@ -184,7 +184,11 @@ class TextSlot:
 
 
 def stored_texts(persona: Persona) -> dict[str, str]:
-    """Return the stored text of each slot of a persona, by slot id."""
+    """Return the stored text of each slot of a persona, or of a document of the library, by slot id."""
+    if "/" in persona.id:
+        from tui.document.library_slots import texts_of
+
+        return texts_of(persona)
     model = persona.model
     fields = {
         "name": persona.name,
@@ -201,7 +205,8 @@ def stored_texts(persona: Persona) -> dict[str, str]:
     }
 
 
-def in_words(slot_id: str) -> str:
-    """Return what a slot is called in a sentence: "the system prompt"."""
+def in_words(slot_id: str, document_id: str) -> str:
+    """Return what a slot of a document is called in a sentence: "the system prompt"."""
     kind, _, name = slot_id.partition(":")
-    return {"input": f"the test input {name}", "field": f"the field {name}"}.get(kind, "the system prompt")
+    text = "the text" if "/" in document_id else "the system prompt"
+    return {"input": f"the test input {name}", "field": f"the field {name}"}.get(kind, text)

@@ -115,7 +115,7 @@ class StoreUndo:
         call, view, store = self._workspace.call, self._view, self._workspace.store
         said = _done(operation)
         met = await call(meet, conflict.base, conflict.ours, conflict.theirs)
-        if not isinstance(met, Clash):
+        if not isinstance(met, Clash) or len(store.file(persona_id).paths) > 1:
             view.tell(str(conflict), error=True)
             return
         while isinstance(met, Clash):

@@ -126,13 +126,17 @@ async def edit_file(app: PersonaApp, editing: DocumentController) -> None:
             return
         store, call = editing.workspace.store, editing.workspace.call
         handed = None
+        paths = store.file(persona.id).paths
+        path = next((one for one in paths if one.exists()), paths[0])
         try:
             handed = await call(hand_out, store, persona.id)
+            if len(paths) > 1:
+                handed = None  # versions of several files in one are no texts that could be merged
         except PersonaError as error:
             app.main.tell(f"What your editor takes away cannot be brought back: {error}", error=True)
         editing.in_hand = True
         try:
-            if not await app.external_editor.run(app, store.path(persona.id)):
+            if not await app.external_editor.run(app, path):
                 return
         except EditorFailed as error:
             failure = str(error)

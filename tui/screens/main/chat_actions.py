@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from tui.screens.dialogs.connect_controller import Connecting
     from tui.screens.dialogs.picker import Pick
     from tui.screens.main.comparison_actions import ComparisonActions
+    from tui.screens.main.library_actions import LibraryActions
     from tui.screens.main.output_actions import OutputActions
     from tui.screens.main.persona_actions import PersonaActions
     from tui.screens.main.persona_catalog import PersonaCatalog
@@ -47,6 +48,7 @@ class ChatActions:
         comparison: compares versions.
         checks: bisect and coverage.
         outputs: the commands on outputs.
+        library: the library.
     """
 
     def __init__(
@@ -65,6 +67,7 @@ class ChatActions:
         comparison: ComparisonActions,
         checks: PromptChecks,
         outputs: OutputActions,
+        library: LibraryActions,
     ) -> None:
         self._host, self._chat, self._chat_bar = host, conversations, chat_bar
         self._personas, self._catalog, self._view = personas, catalog, view
@@ -73,6 +76,7 @@ class ChatActions:
         self._versions, self._comparison = versions, comparison
         self._checks = checks
         self._outputs = outputs
+        self._library = library
         self._shown_for = (False, False)
         """Whether commands are offered, and whether anything is written, when the keys were shown last."""
 
@@ -244,6 +248,8 @@ class ChatActions:
                 await self._talk.open(rest)
             case "bisect":
                 await self._checks.bisect(rest)
+            case "library":
+                self._library.action_library()
             case "coverage":
                 await self._checks.coverage()
 

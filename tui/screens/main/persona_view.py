@@ -7,7 +7,8 @@ from collections.abc import Callable, Coroutine
 from typing import TYPE_CHECKING, Any
 
 from tui.app.notifications import OF_BROKEN
-from tui.commands.registry import Keymap, first_key
+from tui.commands.registry import Keymap
+from tui.document.banner import banner_of
 from tui.document.text_slot import INPUT, PROMPT
 from tui.drafts.chat_drafts import below
 from tui.terminal.visible_controls import is_editable
@@ -19,7 +20,6 @@ from tui.widgets.test_input_list import TestInputs
 
 if TYPE_CHECKING:
     from personas.files.home import Home
-    from personas.persona import Persona
     from personas.versions.undo import Direction
     from tui.app.host import Host
     from tui.chat.controller import ConversationController
@@ -272,7 +272,7 @@ class PersonaView:
         documents = self.documents
         persona, name, banner = documents.persona if documents else None, "", ""
         if documents is not None and persona is not None:
-            name, banner = persona.name, self._banner(documents, persona)
+            name, banner = persona.name, banner_of(documents, self._host.keymap, "prompt")
             if persona.error is None:
                 self._host.program.take_back(lambda told: OF_BROKEN in told.casefold())
             self._personas.show_entries([PersonaEntry.of(persona)])
@@ -280,29 +280,3 @@ class PersonaView:
             name = self.name_of(documents.id)
         self._prompt.show_state(name, documents.state if documents else "", banner)
         self._state_changed()
-
-    def _banner(self, documents: DocumentController, persona: Persona) -> str:
-        """Return what is wrong with the open file, empty for nothing."""
-        compare = first_key("edit.compare", self.keymap)
-        if documents.state == "gone":
-            return (
-                f"The file is gone. What you typed is kept.{_hint('offers to write the file back.', compare)}"
-            )
-        if (error := persona.error) is not None:
-            where = f" (line {error.line}, column {error.column})" if error.line else ""
-            banner = f"{error.message}{where}."
-            if persona.revision:
-                banner += _hint("opens the file to mend it.", first_key("editor.external", self.keymap))
-            if self._prompt.editor.unsaved or self._tests.editor.unsaved:
-                banner += " What you type is kept, and goes into the file once it is mended."
-            return banner
-        if documents.state == "conflict":
-            changed = "This prompt was changed elsewhere in the same lines."
-            return f"{changed}{_hint('shows both to choose from.', compare)}"
-        if documents.state == "failed":
-            return f"Not saved: {documents.trouble}"
-        return f"{persona.note.message} of the file." if persona.note is not None else ""
-
-
-def _hint(words: str, key: str) -> str:
-    return f" {key} {words}" if key else ""

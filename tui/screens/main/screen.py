@@ -34,6 +34,7 @@ from tui.screens.main.chat_actions import ChatActions
 from tui.screens.main.chat_pane import ChatPane
 from tui.screens.main.comparison_actions import ComparisonActions
 from tui.screens.main.layout import PaneLayout
+from tui.screens.main.library_actions import LibraryActions
 from tui.screens.main.output_actions import OutputActions
 from tui.screens.main.output_viewing import OutputViewing
 from tui.screens.main.panel_reading import PanelReading
@@ -59,6 +60,7 @@ from tui.widgets.run_strip import RunStrip
 from tui.widgets.test_input_list import TestInputs
 
 if TYPE_CHECKING:
+    from personas.library.documents import Kind
     from personas.persona import Persona
     from tui.app.app import PersonaApp
     from tui.document.controller import DocumentController
@@ -173,6 +175,7 @@ class MainScreen(Screen[None]):
             self.comparison_actions,
             lambda version: self.checks.bisect(good=version),
         )
+        self.library = LibraryActions(self, self.view)
         self.chat_actions = ChatActions(
             self,
             self.conversation,
@@ -188,6 +191,7 @@ class MainScreen(Screen[None]):
             self.comparison_actions,
             self.checks,
             self.output_actions,
+            self.library,
         )
         self.panel_reading = PanelReading(
             self, self.conversation, self.chat_bar, self.view, self.chat_actions.action_find
@@ -204,6 +208,7 @@ class MainScreen(Screen[None]):
             self.panel_reading,
             self.checks,
             self.output_actions,
+            self.library,
         )
         for part in parts:
             for name in dir(part):
@@ -460,6 +465,10 @@ class MainScreen(Screen[None]):
     def note_persona(self, persona: Persona) -> None:
         """Another persona than the open one changed."""
         self.personas.show_entries([PersonaEntry.of(persona)])
+
+    def open_library(self, kind: Kind | None = None, name: str = "") -> None:
+        """Show the library, and with a name that document in its editor."""
+        self.library.open_library(kind, name)
 
     @property
     def layouts(self) -> Mapping[str, Mapping[str, int]]:

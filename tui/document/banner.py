@@ -1,0 +1,41 @@
+"""What is wrong with the open file, and what helps, for the line above its text. No widget."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from tui.commands.registry import sentence
+
+if TYPE_CHECKING:
+    from tui.commands.registry import Keymap
+    from tui.document.controller import DocumentController
+
+
+def banner_of(documents: DocumentController, keymap: Keymap, what: str) -> str:
+    """Return what is wrong with the open file, empty for nothing.
+
+    Args:
+        documents: has the open document.
+        keymap: the person's own keys.
+        what: what the text is called, such as "prompt".
+    """
+    document, persona = documents.document, documents.persona
+    if document is None or persona is None:
+        return ""
+    if documents.state == "gone":
+        back = sentence("edit.compare", keymap, " {} offers to write the file back.")
+        return f"The file is gone. What you typed is kept.{back}"
+    if (error := persona.error) is not None:
+        where = f" (line {error.line}, column {error.column})" if error.line else ""
+        banner = f"{error.message}{where}."
+        if persona.revision:
+            banner += sentence("editor.external", keymap, " {} opens the file to mend it.")
+        if document.dirty:
+            banner += " What you type is kept, and goes into the file once it is mended."
+        return banner
+    if documents.state == "conflict":
+        both = sentence("edit.compare", keymap, " {} shows both to choose from.")
+        return f"This {what} was changed elsewhere in the same lines.{both}"
+    if documents.state == "failed":
+        return f"Not saved: {documents.trouble}"
+    return f"{persona.note.message} of the file." if persona.note is not None else ""

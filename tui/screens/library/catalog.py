@@ -1,0 +1,93 @@
+"""Which documents the library has, what its lists show of them, and who uses them; read in threads."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING
+
+from personas.files.file_stamp import Stamp, stamp_of
+from personas.library.documents import KINDS, Kind
+from personas.library.folders import folder_of, names, read_file_of
+from personas.library_store import LibraryStore, User
+from tui.screens.library.rows import Entry
+from tui.screens.main.persona_catalog import portions
+
+if TYPE_CHECKING:
+    from personas.files.home import Home
+    from tui.app.host import Host
+    from tui.document.async_store import Workspace
+    from tui.screens.library.place import LibraryPlace
+
+
+class LibraryCatalog:
+    """Reads the library for the place.
+
+    Args:
+        host: the main screen.
+        workspace: the store.
+        place: gives the place, None where it is closed.
+        counted: called when it is known who uses what.
+    """
+
+    def __init__(
+        self,
+        host: Host,
+        workspace: Workspace,
+        place: Callable[[], LibraryPlace | None],
+        counted: Callable[[], None],
+    ) -> None:
+        self._host, self._workspace, self._place, self._counted = host, workspace, place, counted
+        self._names: Mapping[Kind, Sequence[str]] = {}
+        self._read: set[Kind] = set()
+        self._stamps: list[Stamp | None] = []
+        self.users: Mapping[str, list[User]] | None = None
+        """Who names each document, by its key; None where that was never counted."""
+
+    @property
+    def _home(self) -> Home:
+        return self._workspace.store.home
+
+    async def read(self) -> None:
+        """Show which documents there are, then what they are, then who uses them."""
+        self._stamps = await self._workspace.call(_stamps, self._home)
+        self._names = await self._workspace.call(_names, self._home)
+        self._read.clear()
+        if (place := self._place()) is not None:
+            place.show_names(self._names)
+            await self.read_kind(place.kind)
+        await self.count_users()
+
+    async def read_kind(self, kind: Kind) -> None:
+        """Show what the documents of a kind are, a few at a time, unless that is done."""
+        if kind in self._read or kind not in self._names:
+            return
+        self._read.add(kind)
+        for portion in portions(self._names[kind]):
+            entries = await self._workspace.call(_read_entries, self._home, kind, portion)
+            if (place := self._place()) is not None:
+                place.show_entries(kind, entries)
+
+    async def count_users(self) -> None:
+        """Find out who uses what. Reads all personas."""
+        self.users = await self._workspace.call(LibraryStore(self._workspace.store).all_users)
+        if (place := self._place()) is not None:
+            place.show_users({key: len(users) for key, users in self.users.items()})
+        self._counted()
+
+    async def look(self) -> None:
+        """Read again where documents came or went."""
+        if await self._workspace.call(_stamps, self._home) != self._stamps:
+            await self.read()
+
+
+def _names(home: Home) -> dict[Kind, list[str]]:
+    return {kind: names(home, kind) for kind in KINDS}
+
+
+def _stamps(home: Home) -> list[Stamp | None]:
+    return [stamp_of(folder_of(home, kind)) for kind in KINDS]
+
+
+def _read_entries(home: Home, kind: Kind, some: Sequence[str]) -> list[Entry]:
+    found = (read_file_of(home, kind, name) for name in some)
+    return [Entry.of(one) for one in found if one is not None]

@@ -1,0 +1,430 @@
+"""The library on the screen: kinds, documents of one kind, and one of them open in an editor with its fields.
+
+On a narrow screen the open document takes the place of the lists. What is asked is done by
+`LibraryController`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable, Mapping
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, ClassVar
+
+from textual import on
+from textual.app import ComposeResult
+from textual.binding import BindingType
+from textual.containers import Horizontal, Vertical
+from textual.widgets import Input
+
+from personas.library.documents import KINDS, Kind
+from personas.library_document import parse_key
+from tui.commands.fuzzy import words_of
+from tui.commands.registry import binding, bindings, sentence
+from tui.document.banner import banner_of
+from tui.document.library_slots import document_of, text_key
+from tui.screens.dialogs.base import Dialog
+from tui.screens.dialogs.picker import Pick
+from tui.screens.library.forms import DocumentForm
+from tui.screens.library.rows import Entry, document_rows, kind_rows
+from tui.terminal.visible_controls import is_editable
+from tui.widgets.field_form import FieldForm
+from tui.widgets.plain_text import label
+from tui.widgets.prompt_pane import STATES, Banner, estimate_tokens
+from tui.widgets.text.document_editor import TextEditor
+from tui.widgets.text.line_input import LineInput
+from tui.widgets.virtual_list import Row, RowList
+
+if TYPE_CHECKING:
+    from tui.document.controller import DocumentController
+    from tui.document.document import OpenDocument
+    from tui.document.undo import Operation
+
+LOOK_EVERY = 1.0
+"""Seconds between two looks for changes from outside."""
+SIDE_BY_SIDE = 110
+"""Columns from which the lists and the open document stand side by side."""
+LIST_HINT = (
+    ("rows.open", "opens"),
+    ("library.new", "new"),
+    ("library.copy", "copy"),
+    ("library.rename", "rename"),
+    ("library.delete", "delete"),
+    ("library.restore", "restore"),
+    ("library.users", "used by"),
+    ("library.versions", "versions"),
+    ("library.filter", "filter"),
+    ("dialog.close", "closes"),
+)
+DOCUMENT_HINT = (
+    ("library.save", "saves"),
+    ("library.check", "tries it"),
+    ("edit.compare", "last change"),
+    ("editor.external", "$EDITOR"),
+    ("edit.undo", "undo"),
+    ("dialog.close", "to the list"),
+)
+
+
+class DocumentList(Vertical):
+    """The documents of one kind, with a filter. What is asked of one is passed to the place."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [*bindings("library")]
+
+    def compose(self) -> ComposeResult:
+        yield RowList(empty="Reading…", id="library-rows")
+
+    def action_ask(self, what: str) -> None:
+        self.screen.ask_of_row(what)  # type: ignore[attr-defined]
+
+    async def action_filter(self) -> None:
+        if not self.query(LineInput):
+            await self.mount(LineInput(hint="words, a type, #tag", id="library-filter"), before=0)
+        self.query_one(LineInput).focus()
+
+
+class LibraryPlace(Dialog[str]):
+    """The library; gives the id of a persona that is to be opened, or None.
+
+    Args:
+        documents: the open document of the library, and those with unsaved text.
+        do: told what is to be done with which document (its key), see `LibraryController`.
+        ready: called when it is there.
+    """
+
+    DEFAULT_CSS = Path(__file__).with_suffix(".tcss").read_text(encoding="utf-8")
+
+    HORIZONTAL_BREAKPOINTS = [(0, "-narrow"), (SIDE_BY_SIDE, "-wide")]  # noqa: RUF012 - declared by Textual
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        *bindings("library_document"),
+        binding("edit.undo"),
+        binding("edit.redo"),
+        binding("edit.compare"),
+        binding("editor.external"),
+    ]
+
+    def __init__(
+        self,
+        documents: DocumentController,
+        do: Callable[[str, str], object],
+        ready: Callable[[], object],
+    ) -> None:
+        super().__init__()
+        self._documents, self._do, self._ready = documents, do, ready
+        self.kind: Kind = "part"
+        self._counts: dict[Kind, int] = {}
+        self._entries: dict[Kind, dict[str, Entry]] = {kind: {} for kind in KINDS}
+        self._users: Mapping[str, int] | None = None
+        self._words: list[str] = []
+        self._forms: dict[Kind, DocumentForm] = {}
+        self.editor = TextEditor(id="library-text")
+        self._banner = Banner("", id="library-banner")
+
+    def compose(self) -> ComposeResult:
+        with Vertical(classes="dialog whole", id="library") as box:
+            box.border_title = "Library"
+            with Horizontal(id="library-panes"):
+                yield RowList(id="library-kinds")
+                yield DocumentList(id="library-list")
+                with Vertical(id="library-document"):
+                    yield self._banner
+                    yield self.editor
+            yield self.hint(*LIST_HINT)
+
+    def on_mount(self) -> None:
+        super().on_mount()
+        self._draw_kinds()
+        self.editor.show("", read_only=True)
+        self.set_focus(self.rows)
+        self.show_state()
+        self.set_interval(LOOK_EVERY, partial(self._do, "look", ""))
+        self._ready()
+
+    # -- the lists ----------------------------------------------------------------------------------------
+
+    @property
+    def rows(self) -> RowList:
+        """The documents of the kind that is shown."""
+        return self.query_one("#library-rows", RowList)
+
+    @property
+    def _kinds(self) -> RowList:
+        return self.query_one("#library-kinds", RowList)
+
+    def show_names(self, names: Mapping[Kind, Collection[str]]) -> None:
+        """Show which documents there are, with what is known of them."""
+        self._counts = {kind: len(names[kind]) for kind in KINDS}
+        for kind in KINDS:
+            known = self._entries[kind]
+            self._entries[kind] = {name: known.get(name) or Entry(name) for name in names[kind]}
+        self._draw_kinds()
+        self._draw()
+
+    def show_entries(self, kind: Kind, entries: Iterable[Entry]) -> None:
+        """Show what was read of documents of a kind."""
+        self._entries[kind].update({entry.name: entry for entry in entries})
+        if kind == self.kind:
+            self._draw()
+
+    def show_users(self, users: Mapping[str, int]) -> None:
+        """Show how many name each document, by key."""
+        self._users = users
+        self._draw()
+        self.show_state()
+
+    def show_kind(self, kind: Kind, name: str = "") -> None:
+        """Show the documents of a kind, with the cursor on one."""
+        self.kind = kind
+        self._kinds.select(kind)
+        self._draw(name or None)
+
+    def _draw_kinds(self) -> None:
+        self._kinds.set_rows(kind_rows({kind: self._counts.get(kind, 0) for kind in KINDS}), key=self.kind)
+
+    def _draw(self, name: str | None = None) -> None:
+        prefix = f"{self.kind}/"
+        users = self._users
+        self.rows.empty = "Nothing matches." if self._entries[self.kind] else f"No {self.kind} yet."
+        self.rows.set_rows(
+            document_rows(
+                self._entries[self.kind].values(),
+                self._words,
+                users=None
+                if users is None
+                else {key.removeprefix(prefix): users[key] for key in users if key.startswith(prefix)},
+                current=(self._documents.id or "").removeprefix(prefix),
+                unsaved={key.removeprefix(prefix) for key in self._documents.not_saved()},
+            ),
+            key=name,
+        )
+
+    @on(RowList.Highlighted, "#library-kinds")
+    def _kind_chosen(self, event: RowList.Highlighted) -> None:
+        event.stop()
+        if event.key != self.kind:
+            self.kind = event.key  # type: ignore[assignment]
+            self._draw()
+            self._do("kind", self.kind)
+
+    @on(RowList.Chosen, "#library-kinds")
+    def _kind_entered(self, event: RowList.Chosen) -> None:
+        event.stop()
+        self.set_focus(self.rows)
+
+    @on(RowList.Highlighted)
+    def _highlighted(self, event: RowList.Highlighted) -> None:
+        event.stop()
+
+    @on(RowList.Chosen, "#library-rows")
+    def _chosen(self, event: RowList.Chosen) -> None:
+        event.stop()
+        self._do("open", f"{self.kind}/{event.key}")
+
+    def ask_of_row(self, what: str) -> None:
+        """Ask for something to be done with the document under the cursor."""
+        name = self.rows.key
+        if name is not None or what in ("new", "restore"):
+            self._do(what, f"{self.kind}/{name or ''}")
+
+    @on(Input.Changed, "#library-filter")
+    def _filter(self, event: Input.Changed) -> None:
+        event.stop()
+        self._words = words_of(event.value)
+        self._draw()
+
+    @on(Input.Submitted, "#library-filter")
+    def _filtered(self, event: Input.Submitted) -> None:
+        event.stop()
+        self.set_focus(self.rows)
+
+    # -- the open document --------------------------------------------------------------------------------
+
+    @property
+    def _pane(self) -> Vertical:
+        return self.query_one("#library-document", Vertical)
+
+    def show_document(self, document: OpenDocument | None, *, keep_cursor: bool = False) -> None:
+        """Show another document, or none: its text at once, its fields in a moment."""
+        if document is None:
+            self.editor.show("", read_only=True)
+            self.remove_class("-in-front")
+        elif keep_cursor:
+            self.editor.slot_changed(None)
+            self.editor.end_flash()
+        else:
+            self.editor.bind(document.prompt, read_only=document.broken and not document.prompt.dirty)
+        self.editor.display = document is not None and bool(text_key(_kind_of(document)))
+        self._documents.view.start(self._show_form(document))
+        self._draw()
+
+    async def _show_form(self, document: OpenDocument | None) -> None:
+        form = None
+        if document is not None:
+            kind = _kind_of(document)
+            if (form := self._forms.get(kind)) is None:
+                form = self._forms[kind] = DocumentForm(kind)
+                await self._pane.mount(form, after=self._banner)
+                await form.fill()
+        if self._documents.document is document:
+            for one in self._forms.values():
+                one.display = one is form
+                one.show(document if one is form else None, fresh=True)
+
+    def document_changed(self, document: OpenDocument) -> None:
+        """The open document is another now: its slots show their texts themselves."""
+        if not document.broken:
+            self.editor.read_only = not is_editable(document.prompt.text)
+        if (form := self._forms.get(_kind_of(document))) is not None:
+            form.show(document)
+        if (read := document_of(document.persona)) is not None:
+            self.show_entries(read.kind, [Entry.of(read)])
+
+    def enter_document(self) -> None:
+        """Give the keys to the open document."""
+        self.add_class("-in-front")
+        self.set_focus(self.editor)  # at once: what is typed behind the key goes there
+
+    def show_state(self) -> None:
+        """Show how the open document is saved, and what is wrong with it."""
+        if not self.is_mounted or not self.query("#library-document"):
+            return
+        documents, document = self._documents, self._documents.document
+        self._pane.set_class(documents.state in ("conflict", "failed", "broken", "gone"), "-trouble")
+        if document is None:
+            self._pane.border_title, self._pane.border_subtitle = "", ""
+            self._banner.display = False
+            return
+        text = self.editor.text
+        parts = [f"~{estimate_tokens(text)} tokens"] if text else []
+        unsaved = "unsaved …" if document.dirty and documents.state == "saved" else ""
+        parts.append(unsaved or STATES.get(documents.state, "reading …"))
+        self._pane.border_title = label(document.id.replace("/", " "), 70)
+        self._pane.border_subtitle = label(" · ".join(parts))
+        banner = banner_of(documents, self.keymap, "text") or self._held(document) or self._warning(document)
+        self._banner.display = bool(banner)
+        self._banner.update(banner)
+        self._show_hint()
+
+    def _held(self, document: OpenDocument) -> str:
+        """Return how what is held back is stored, empty where nothing is."""
+        if not (document.is_held and document.dirty):
+            return ""
+        count = (self._users or {}).get(document.id, 0)
+        tries = sentence("library.check", self.keymap, ", {} tries it on them first")
+        return sentence(
+            "library.save", self.keymap, f"{count} use this. Not saved yet: {{}} saves it{tries}."
+        )
+
+    def _warning(self, document: OpenDocument) -> str:
+        read = document_of(document.persona)
+        return "".join(f"{one[:1].upper()}{one[1:]}. " for one in read.warnings).strip() if read else ""
+
+    def action_ask(self, what: str) -> None:
+        """Ask for something to be done with the open document, or with that under the cursor."""
+        if self._documents.id is not None:
+            self._do(what, self._documents.id)
+
+    def action_undo(self) -> None:
+        self._step("undo")
+
+    def action_redo(self) -> None:
+        self._step("redo")
+
+    def _step(self, operation: Operation) -> None:
+        """Undo or redo what is typed in the field that has the focus, else the last stored unit."""
+        form = next((one for one in self.query(FieldForm) if one.focused_field), None)
+        if form is None or not form.step(form.focused_field, operation):
+            self._do(operation, self._documents.id or "")
+
+    def action_undo_agent(self) -> None:
+        self._do("undo_agent", self._documents.id or "")
+
+    def action_redo_agent(self) -> None:
+        self._do("redo_agent", self._documents.id or "")
+
+    def action_compare(self) -> None:
+        self.action_ask("compare")
+
+    def action_external_editor(self) -> None:
+        self.action_ask("external")
+
+    def action_cancel(self) -> None:
+        """Go back from the document to the list, from the filter to all documents, from the list to the persona."""
+        focused = self.focused
+        if focused is not None and self._pane in focused.ancestors_with_self:
+            self.remove_class("-in-front")
+            self.set_focus(self.rows)
+        elif filters := self.query("#library-filter"):
+            self.set_focus(self.rows)
+            filters.remove()
+            self._words = []
+            self._draw()
+        else:
+            super().action_cancel()
+
+    # -- editing ------------------------------------------------------------------------------------------
+
+    @on(TextEditor.Blurred)
+    def _editor_left(self, event: TextEditor.Blurred) -> None:
+        event.stop()
+        self._documents.saver.save_now(event.editor.slot)
+
+    @on(TextEditor.UndoExhausted)
+    def _undo_exhausted(self, event: TextEditor.UndoExhausted) -> None:
+        event.stop()
+        if event.untouched:  # what was done before it was shown, the store knows
+            self._do(event.operation, self._documents.id or "")
+        else:
+            self._documents.undo.tell_nothing(event.operation)
+
+    @on(TextEditor.RedoDropped)
+    def _redo_dropped(self, event: TextEditor.RedoDropped) -> None:
+        event.stop()
+        documents = self._documents
+        if documents.id is not None:
+            work = documents.workspace.keep_text(documents.id, event.editor.slot.id, event.text, "undone")
+            documents.view.start(work)
+
+    @on(TextEditor.Refused)
+    def _letter_refused(self, event: TextEditor.Refused) -> None:
+        event.stop()
+        self._do("refused", self._documents.id or "")
+
+    @on(FieldForm.FieldBlurred)
+    def _field_left(self, event: FieldForm.FieldBlurred) -> None:
+        event.stop()
+        self._documents.saver.save_now(event.slot)
+
+    @on(FieldForm.ChoiceRequested)
+    def _choose_value(self, event: FieldForm.ChoiceRequested) -> None:
+        event.stop()
+        form = self._forms[self.kind]
+        now = form.slot(event.field).text
+        rows = [
+            Row(value, value or "none", current=value == now) for value in ("", *form.choices[event.field])
+        ]
+        title = next(title for name, title, _ in form.fields if name == event.field)
+        slot = form.slot(event.field)
+
+        def chosen(value: str | None) -> None:
+            if value is not None and value != slot.text:
+                slot.take(value, slot.base)
+                self._documents.saver.save_now(slot)
+
+        self.app.push_screen(Pick(title, rows, at=now), chosen)
+
+    # -- what keys do -------------------------------------------------------------------------------------
+
+    def on_descendant_focus(self) -> None:
+        self._show_hint()
+
+    def _show_hint(self) -> None:
+        focused = self.focused
+        in_document = focused is not None and self._pane in focused.ancestors_with_self
+        if self.query(".dialog-hint"):
+            self.say_hint(*(DOCUMENT_HINT if in_document else LIST_HINT))
+
+
+def _kind_of(document: OpenDocument) -> Kind:
+    return parse_key(document.id)[0]
