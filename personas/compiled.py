@@ -15,7 +15,7 @@ from personas.files.file_stamp import Stamp, stamp_of
 from personas.files.home import Home
 from personas.files.json_file import edit_json, read_json
 from personas.files.text_file import sha256
-from personas.library.assembly import Assembled, assemble
+from personas.library.assembly import Assembled, Documents, assemble
 from personas.library.documents import LibraryDocument, Stage, is_name
 from personas.library.folders import Library, files_of
 from personas.persona import Persona
@@ -41,7 +41,7 @@ class Options:
     limit: int | None = None
     budget: int | None = None
 
-    def assemble(self, persona: Persona, library: Library, *, detail: bool = True) -> Assembled:
+    def assemble(self, persona: Persona, library: Documents, *, detail: bool = True) -> Assembled:
         """Return the persona put together with these options."""
         return assemble(
             persona,

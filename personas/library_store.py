@@ -7,6 +7,7 @@ import contextlib
 import secrets
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -30,6 +31,7 @@ from personas.library.documents import (
     Kind,
     LibraryDocument,
     is_name,
+    read_document,
 )
 from personas.library.folders import SKILL_FILE, Library, folder_of, path_of, read_all
 from personas.library_changes import (
@@ -200,17 +202,19 @@ class LibraryStore:
         """
         self.get(kind, name)
         warnings = check_fields(kind, fields)
-        path = path_of(self.store.home, kind, name)
-        in_skill_file = path is not None and path.name == SKILL_FILE
-
-        def edit(text: str) -> str:
-            for key, value in fields.items():
-                text = (set_skill_key(key, value) if in_skill_file else set_key(kind, key, value)).apply(text)
-            return text
-
-        keys = ", ".join(fields)
-        self._change(kind, name, TextChange(keys, f"{keys} set", edit), revision=revision)
+        self._change(kind, name, self._update(kind, name, fields), revision=revision)
         return warnings
+
+    def preview(self, kind: Kind, name: str, fields: Mapping[str, Any]) -> LibraryDocument:
+        """Return a document as `update` would make it; nothing is stored.
+
+        Raises:
+            InvalidValue: a value cannot be.
+        """
+        self.get(kind, name)
+        check_fields(kind, fields)
+        text = self._update(kind, name, fields).apply(self.store.text(f"{kind}/{name}"))
+        return read_document(kind, name, text.encode(), is_skill_file=self._in_skill_file(kind, name))
 
     def rename(self, kind: Kind, old: str, new: str) -> builtins.list[User]:
         """Rename a document and let everyone who names it name it so, as one unit of undo; return who does.
@@ -398,6 +402,21 @@ class LibraryStore:
         self.store.change(
             f"{kind}/{name}", change, revision=revision, by=self._by, reason=reason, alone=True, unit=unit
         )
+
+    def _update(self, kind: Kind, name: str, fields: Mapping[str, Any]) -> TextChange:
+        set_one = set_skill_key if self._in_skill_file(kind, name) else partial(set_key, kind)
+
+        def edit(text: str) -> str:
+            for key, value in fields.items():
+                text = set_one(key, value).apply(text)
+            return text
+
+        keys = ", ".join(fields)
+        return TextChange(keys, f"{keys} set", edit)
+
+    def _in_skill_file(self, kind: Kind, name: str) -> bool:
+        path = path_of(self.store.home, kind, name)
+        return path is not None and path.name == SKILL_FILE
 
     def _change_arc(self, arc: str, change: TextChange) -> None:
         self.get("arc", arc)

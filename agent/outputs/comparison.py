@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -82,12 +82,20 @@ class Comparison:
 
 def compare_sides(inputs: Sequence[TestInput], a: Side, b: Side) -> Comparison:
     """Compare two sides; inputs without a verdict on both are shown and not counted."""
-    pairs = [
+    return Comparison(inputs, a, b, compare(_pairs(inputs, a, b)))
+
+
+def compare_all(comparisons: Iterable[Comparison]) -> Finding:
+    """Return what several comparisons show together."""
+    return compare([pair for one in comparisons for pair in _pairs(one.inputs, one.a, one.b)])
+
+
+def _pairs(inputs: Sequence[TestInput], a: Side, b: Side) -> list[tuple[list[bool], list[bool]]]:
+    return [
         (_passes(before), _passes(after))
         for test_input, before, after in zip(inputs, a.reports, b.reports, strict=True)
         if test_input.expect
     ]
-    return Comparison(inputs, a, b, compare(pairs))
 
 
 def _passes(report: InputReport) -> list[bool]:

@@ -8,17 +8,15 @@ import click
 
 from personas.errors import PersonaError
 from tui.cli.group import Invocation
+from tui.cli.options import dry_option, jobs_option, yes_option
 from tui.cli.output_runs import (
     COULD_NOT_RUN,
     NO_MODEL,
     NotRun,
     OutputRuns,
-    dry_option,
-    jobs_option,
     say_estimate,
     told_errors,
     until_judged,
-    yes_option,
 )
 from tui.cli.printing import print_diff, print_json, print_text
 

@@ -8,17 +8,8 @@ from typing import TYPE_CHECKING
 import click
 
 from tui.cli.group import Invocation
-from tui.cli.output_runs import (
-    NO_MODEL,
-    OutputRuns,
-    dry_option,
-    jobs_option,
-    samples_option,
-    say_estimate,
-    told_errors,
-    until_judged,
-    yes_option,
-)
+from tui.cli.options import dry_option, jobs_option, samples_option, yes_option
+from tui.cli.output_runs import NO_MODEL, OutputRuns, say_estimate, told_errors, until_judged
 from tui.cli.outputs import MARKS
 from tui.cli.printing import columns, print_diff, print_json, print_text
 
@@ -143,15 +134,19 @@ def _sides(
     return [(f"version {before.version}", before), (f"{now}version {after.version}", after)], persona
 
 
+def comparison_rows(found: Comparison) -> list[tuple[str, ...]]:
+    """Return a row an input: both verdicts, its id, and what there is to say on the second one."""
+    return [
+        (f"  {MARKS[before.verdict]} {MARKS[after.verdict]}", test_input.id, after.sentence)
+        for test_input, before, after in found.rows()
+    ]
+
+
 def _say_comparison(found: Comparison) -> None:
     from agent.outputs.comparison import output_diff
 
     print_text(f"{found.a.name} and {found.b.name}")
-    rows: list[tuple[str, ...]] = [
-        (f"  {MARKS[before.verdict]} {MARKS[after.verdict]}", test_input.id, after.sentence)
-        for test_input, before, after in found.rows()
-    ]
-    for line in columns(rows):
+    for line in columns(comparison_rows(found)):
         print_text(line)
     print_text(f"{found.finding.sentence}.")
     for test_input, before, after in found.rows():

@@ -10,7 +10,7 @@ import click
 from personas.library.documents import FIELDS, KINDS, Kind
 from personas.library_store import LibraryStore
 from tui.cli.group import Invocation
-from tui.cli.options import RESULT, json_option, persona_argument
+from tui.cli.options import RESULT, dry_option, json_option, persona_argument, samples_option, yes_option
 from tui.cli.personas import describe, read_stdin, with_lf
 from tui.cli.printing import columns, print_json, print_text
 from tui.cli.stderr import print_error
@@ -105,10 +105,37 @@ def _set(kind: Kind) -> click.Command:
     @name_argument
     @click.argument("field", type=click.Choice(_keys(kind)))
     @click.argument("value", metavar="VALUE|-")
+    @click.option(
+        "--check",
+        is_flag=True,
+        help="Run the tests of all personas it is a part of on before and after, and save only if none breaks.",
+    )
+    @samples_option
+    @yes_option
+    @dry_option
     @json_option(RESULT)
     @click.pass_obj
-    def command(invocation: Invocation, name: str, field: str, value: str, as_json: bool) -> None:
-        LibraryStore(invocation.store).update(kind, name, {field: _value(field, value)})
+    def command(
+        invocation: Invocation,
+        name: str,
+        field: str,
+        value: str,
+        check: bool,
+        samples: int | None,
+        agreed: bool,
+        dry_run: bool,
+        as_json: bool,
+    ) -> None:
+        fields = {field: _value(field, value)}
+        if check:
+            from tui.cli.blast_radius import set_checked
+
+            set_checked(
+                invocation, kind, name, fields, samples, agreed=agreed, dry_run=dry_run, as_json=as_json
+            )
+        if samples or agreed or dry_run:
+            raise click.UsageError("--samples, --yes and --dry-run belong to --check")
+        LibraryStore(invocation.store).update(kind, name, fields)
         _result(invocation, f"{kind}/{name}", f"set {field} of {kind} {name}", as_json)
 
     return command

@@ -36,3 +36,13 @@ model_option = click.option(
     callback=_use_model,
     help="The agent's model, or `offline`.",
 )
+
+jobs_option = click.option("--jobs", type=click.IntRange(1, 100), help="Requests at once.")
+samples_option = click.option(
+    "--samples", type=click.IntRange(1, 1000), help="Outputs of each input; beats the file."
+)
+yes_option = click.option("--yes", "agreed", is_flag=True, help="Do not ask before an expensive run.")
+batch_option = click.option(
+    "--batch", is_flag=True, help="Use the provider's Message Batches: half the price, done within a day."
+)
+dry_option = click.option("--dry-run", is_flag=True, help="Print the requests and their price; send nothing.")

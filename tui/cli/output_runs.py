@@ -32,16 +32,6 @@ NO_MODEL = (
     "base_url, or connect one with /model in the program (`persona doctor` shows what is set)"
 )
 
-jobs_option = click.option("--jobs", type=click.IntRange(1, 100), help="Requests at once.")
-samples_option = click.option(
-    "--samples", type=click.IntRange(1, 1000), help="Outputs of each input; beats the file."
-)
-yes_option = click.option("--yes", "agreed", is_flag=True, help="Do not ask before an expensive run.")
-batch_option = click.option(
-    "--batch", is_flag=True, help="Use the provider's Message Batches: half the price, done within a day."
-)
-dry_option = click.option("--dry-run", is_flag=True, help="Print the requests and their price; send nothing.")
-
 
 class NotRun(PersonaError):
     """Something could not be run: no model, or nobody agreed to what it costs."""

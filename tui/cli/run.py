@@ -12,19 +12,15 @@ import click
 
 from personas.errors import PersonaError
 from tui.cli.group import Invocation
+from tui.cli.options import batch_option, dry_option, jobs_option, samples_option, yes_option
 from tui.cli.output_runs import (
     COULD_NOT_RUN,
     NO_MODEL,
     NotRun,
     OutputRuns,
-    batch_option,
-    dry_option,
-    jobs_option,
-    samples_option,
     say_batch,
     say_estimate,
     told_errors,
-    yes_option,
 )
 from tui.cli.printing import print_json, print_text
 

@@ -9,19 +9,8 @@ import click
 
 from personas.errors import PersonaError
 from tui.cli.group import Invocation
-from tui.cli.output_runs import (
-    NO_MODEL,
-    OutputRuns,
-    batch_option,
-    dry_option,
-    jobs_option,
-    samples_option,
-    say_batch,
-    say_estimate,
-    told_errors,
-    until_judged,
-    yes_option,
-)
+from tui.cli.options import batch_option, dry_option, jobs_option, samples_option, yes_option
+from tui.cli.output_runs import NO_MODEL, OutputRuns, say_batch, say_estimate, told_errors, until_judged
 from tui.cli.outputs import MARKS
 from tui.cli.printing import columns, print_json, print_text
 
