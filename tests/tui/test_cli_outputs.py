@@ -416,7 +416,7 @@ def test_personas_are_chosen_by_tag_and_by_what_git_says(place: Workplace) -> No
                        capture_output=True)  # fmt: skip
 
     (folder / "linked.toml").write_text("traits = ['curious', 'none']\n" + FILE)
-    (trait := place.store.home.library / "traits" / "curious.toml").parent.mkdir(parents=True)
+    trait = place.store.home.library / "traits" / "curious.toml"
     trait.write_text('instruction = "Ask."')
     git("init", "-q")
     git("add", "personas", "library")
