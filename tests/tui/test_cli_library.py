@@ -137,3 +137,49 @@ def test_a_document_is_edited_in_the_persons_editor(place: Workplace) -> None:
         "Be kind." in run(place, "part", "show", "warm")
         and parsed(place, "log", "part/warm")[0]["version"] == 2
     )
+
+
+def test_an_arc_is_made_with_its_stages_and_they_are_changed_one_by_one(place: Workplace) -> None:
+    fill(place)
+    made = parsed(place, "arc", "new", "turn", "--stage", "cold=cool,gone", "--stage", "mild")
+    assert made["warnings"] == ["there is no part gone for the stage cold"]
+    assert made["users"] == [] and made["personas"] == []
+    run(place, "link", "p", "arc", "turn")
+    told = run(place, "arc", "stage", "add", "turn", "kind", "--condition", "a hug", "--part", "warm")
+    assert told == "added stage kind to arc turn; a part of p\n"
+    run(place, "arc", "stage", "add-part", "turn", "mild", "warm")
+    assert parsed(place, "arc", "stage", "rm-part", "turn", "cold", "gone")["warnings"] == []
+    assert [(one["name"], one["condition"], one["parts"]) for one in parsed(place, "arc", "show", "turn")["stages"]] == [
+        ("cold", "", ["cool"]), ("mild", "", ["warm"]), ("kind", "a hug", ["warm"]),
+    ]  # fmt: skip
+    run(place, "arc", "stage", "rm", "turn", "mild")
+    assert run(place, "stage", "p", "advance") == "stage: kind\n"
+    assert "already a stage 'kind'" in run(place, "arc", "stage", "add", "turn", "kind", code=1)
+    assert (
+        "there is no part 'wram'"
+        in run(place, "arc", "stage", "add-part", "turn", "kind", "wram", code=1).lower()
+    )
+    run(place, "undo", "arc/turn")
+    assert len(parsed(place, "arc", "show", "turn")["stages"]) == 3
+
+
+def test_doctor_names_missing_broken_looped_and_double_links(place: Workplace) -> None:
+    fill(place)
+    library = place.home / "library"
+    (place.home / "personas" / "q.toml").write_text(
+        'traits = ["curious", "curious"]\nskills = ["loop"]\n[arc]\nname = "turn"\nstage = "hot"\n'
+    )
+    (library / "skills").mkdir()
+    (library / "skills" / "loop.toml").symlink_to("loop.toml")
+    (library / "parts" / "torn.toml").write_text("content = 1\n")
+    run(place, "arc", "new", "turn", "--stage", "cold=gone")
+    found = json.loads(place.run_here("doctor", "--json").stdout)
+    told = {(one["level"], one["subject"], one["message"]) for one in found}
+    assert {
+        ("problem", "persona q", "the stage hot is missing"),
+        ("note", "persona q", "the trait curious is linked twice and counts once"),
+        ("problem", "arc turn", "the part gone of stage cold is missing"),
+        ("problem", "part torn", "content must be text, not a whole number, line 1, column 11"),
+    } <= told, told
+    assert any(one[1] == "persona q" and one[2].startswith("the skill loop cannot be used") for one in told)
+    assert not [one for one in told if one[1] == "persona p" and one[0] == "problem"]

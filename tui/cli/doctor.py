@@ -148,6 +148,7 @@ def _home(invocation: Invocation) -> Iterator[CheckResult]:
         yield CheckResult("ok", "home", f"{root}, {len(personas)} persona{'' if len(personas) == 1 else 's'}")
     yield from _about(store.home, invocation.loaded.settings.about)
     yield from _personas(store, personas)
+    yield from _library(store, personas)
     yield from _saved_approvals(root)
     yield from _conversations(store, personas)
 
@@ -167,6 +168,46 @@ def _personas(store: Store, personas: Sequence[Persona]) -> Iterator[CheckResult
             "personas",
             f"{store.home.personas / name} is not a persona: a persona is a file that ends in .toml",
         )
+
+
+def _library(store: Store, personas: Sequence[Persona]) -> Iterator[CheckResult]:
+    """Report documents of the library that are broken, and links that lead to none, or twice to one."""
+    from personas.library.assembly import assemble
+    from personas.library.documents import KINDS, LibraryDocument
+    from personas.library.folders import Library, read_all
+    from tui.cli.personas import describe
+
+    found: list[LibraryDocument] = []
+    for kind in KINDS:
+        try:
+            found += read_all(store.home, kind)
+        except PersonaError as error:
+            yield CheckResult("problem", f"{kind}s", str(error))
+    library, known = Library(store.home), set()
+    for one in found:
+        subject = f"{one.kind} {one.name}"
+        if one.error is not None:
+            yield CheckResult("problem", subject, describe(one.error))
+        for warning in one.warnings:
+            known.add(f"the {subject}: {warning}")
+            yield CheckResult("note", subject, warning)
+        for stage in one.stages:
+            for part in stage.parts:
+                if library.get(("part", part)) is None:
+                    yield CheckResult("problem", subject, f"the part {part} of stage {stage.name} is missing")
+    for persona in personas:
+        if persona.error is not None:
+            continue
+        done, subject = assemble(persona, library), f"persona {persona.id}"
+        for missing in done.missing:
+            why = f"cannot be used: {missing.reason}" if missing.reason else "is missing"
+            yield CheckResult("problem", subject, f"the {missing.kind} {missing.name} {why}")
+        for warning in done.warnings:
+            if warning not in known:
+                yield CheckResult("note", subject, warning)
+    if found:
+        counts = [f"{sum(one.kind == kind for one in found)} {kind}s" for kind in KINDS]
+        yield CheckResult("ok", "library", ", ".join(counts))
 
 
 def _saved_approvals(root: Path) -> Iterator[CheckResult]:

@@ -17,6 +17,11 @@ from tui.cli.stderr import print_error
 
 kind_argument = click.argument("kind", type=click.Choice(KINDS))
 name_argument = click.argument("name")
+arc_argument = click.argument("arc", metavar="ARC")
+stage_argument = click.argument("stage", metavar="STAGE")
+
+
+_A = {kind: f"{'an' if kind == 'arc' else 'a'} {kind}" for kind in KINDS}
 
 
 def _keys(kind: Kind) -> list[str]:
@@ -25,7 +30,11 @@ def _keys(kind: Kind) -> list[str]:
 
 def _value(key: str, value: str) -> Any:
     text = read_stdin() if value == "-" else with_lf(value)
-    return [one.strip() for one in text.split(",") if one.strip()] if key == "tags" else text
+    return _listed(text) if key == "tags" else text
+
+
+def _listed(text: str) -> list[str]:
+    return [one.strip() for one in text.split(",") if one.strip()]
 
 
 def _result(invocation: Invocation, key: str, summary: str, as_json: bool) -> None:
@@ -67,7 +76,7 @@ def _list(kind: Kind) -> click.Command:
 
 
 def _show(kind: Kind) -> click.Command:
-    @click.command("show", help=f"Show a {kind}.")
+    @click.command("show", help=f"Show {_A[kind]}.")
     @name_argument
     @json_option(f"Print the {kind} as JSON.")
     @click.pass_obj
@@ -86,21 +95,34 @@ def _show(kind: Kind) -> click.Command:
 
 
 def _new(kind: Kind) -> click.Command:
-    def command(invocation: Invocation, /, name: str, as_json: bool, **given: str | None) -> None:
+    def command(
+        invocation: Invocation, /, name: str, as_json: bool, stages: tuple[str, ...] = (), **given: str | None
+    ) -> None:
         fields = {key: _value(key, value) for key, value in given.items() if value is not None}
+        if stages:
+            pairs = [one.partition("=") for one in stages]
+            fields["stages"] = [{"name": stage, "parts": _listed(parts)} for stage, _, parts in pairs]
         LibraryStore(invocation.store).create(kind, name, fields)
         _result(invocation, f"{kind}/{name}", f"created {kind} {name}", as_json)
 
-    made = click.command("new", help=f"Make a {kind}. `-` as a text reads stdin.")(
+    made = click.command("new", help=f"Make {_A[kind]}. `-` as a text reads stdin.")(
         name_argument(json_option(RESULT)(click.pass_obj(command)))
     )
     made.params += [click.Option([f"--{key.replace('_', '-')}"], metavar="TEXT") for key in _keys(kind)]
+    if kind == "arc":
+        option = click.Option(
+            ["--stage", "stages"],
+            metavar="NAME[=PART,PART]",
+            multiple=True,
+            help="A stage with its parts; once for each, in their order.",
+        )
+        made.params.append(option)
     return made
 
 
 def _set(kind: Kind) -> click.Command:
     @click.command(
-        "set", help=f"Set a key of a {kind}: {', '.join(_keys(kind))}. Tags have commas between them."
+        "set", help=f"Set a key of {_A[kind]}: {', '.join(_keys(kind))}. Tags have commas between them."
     )
     @name_argument
     @click.argument("field", type=click.Choice(_keys(kind)))
@@ -142,7 +164,7 @@ def _set(kind: Kind) -> click.Command:
 
 
 def _edit(kind: Kind) -> click.Command:
-    @click.command("edit", help=f"Edit a {kind} in $VISUAL or $EDITOR, even a broken one.")
+    @click.command("edit", help=f"Edit {_A[kind]} in $VISUAL or $EDITOR, even a broken one.")
     @name_argument
     @click.pass_obj
     def command(invocation: Invocation, name: str) -> None:
@@ -156,7 +178,7 @@ def _edit(kind: Kind) -> click.Command:
 
 def _rename(kind: Kind) -> click.Command:
     @click.command(
-        "rename", help=f"Rename a {kind}, and every reference to it; one undo takes all of it back."
+        "rename", help=f"Rename {_A[kind]}, and every reference to it; one undo takes all of it back."
     )
     @name_argument
     @click.argument("new_name", metavar="NEW")
@@ -173,7 +195,7 @@ def _rename(kind: Kind) -> click.Command:
 
 def _rm(kind: Kind) -> click.Command:
     @click.command(
-        "rm", help=f"Delete a {kind} that nothing uses; `persona undo {kind}/NAME` brings it back."
+        "rm", help=f"Delete {_A[kind]} that nothing uses; `persona undo {kind}/NAME` brings it back."
     )
     @name_argument
     @click.option("--yes", is_flag=True, help="Do not ask.")
@@ -195,7 +217,7 @@ def _rm(kind: Kind) -> click.Command:
 
 
 def _users(kind: Kind) -> click.Command:
-    @click.command("users", help=f"Show who uses a {kind}: personas, and stages of arcs.")
+    @click.command("users", help=f"Show who uses {_A[kind]}: personas, and stages of arcs.")
     @name_argument
     @json_option("Print [{kind, name, stage?}].")
     @click.pass_obj
@@ -220,6 +242,64 @@ def _group(kind: Kind) -> click.Group:
 
 
 part, trait, skill, guardrail, arc = (_group(kind) for kind in KINDS)
+
+
+@arc.group("stage")
+def stages() -> None:
+    """The stages of an arc. Which one a persona is on: `persona stage ID`."""
+
+
+@stages.command("add")
+@arc_argument
+@stage_argument
+@click.option("--description", default="", metavar="TEXT")
+@click.option("--condition", default="", metavar="TEXT", help="When the next stage begins.")
+@click.option("--part", "parts", metavar="PART", multiple=True, help="A part of the stage; once for each.")
+@json_option(RESULT)
+@click.pass_obj
+def add_stage(invocation: Invocation, /, arc: str, stage: str, as_json: bool, **given: Any) -> None:
+    """Add a stage to an arc, behind the others.
+
+    \b
+    persona arc stage add redemption cold --condition "until somebody is kind twice" --part icy
+    """
+    LibraryStore(invocation.store).add_stage(arc, stage, **given)
+    _result(invocation, f"arc/{arc}", f"added stage {stage} to arc {arc}", as_json)
+
+
+@stages.command("rm")
+@arc_argument
+@stage_argument
+@json_option(RESULT)
+@click.pass_obj
+def remove_stage(invocation: Invocation, arc: str, stage: str, as_json: bool) -> None:
+    """Remove a stage of an arc; its parts stay in the library."""
+    LibraryStore(invocation.store).remove_stage(arc, stage)
+    _result(invocation, f"arc/{arc}", f"removed stage {stage} from arc {arc}", as_json)
+
+
+@stages.command("add-part")
+@arc_argument
+@stage_argument
+@click.argument("part")
+@json_option(RESULT)
+@click.pass_obj
+def add_stage_part(invocation: Invocation, arc: str, stage: str, part: str, as_json: bool) -> None:
+    """Add a part to a stage."""
+    LibraryStore(invocation.store).add_stage_part(arc, stage, part)
+    _result(invocation, f"arc/{arc}", f"added part {part} to stage {stage}", as_json)
+
+
+@stages.command("rm-part")
+@arc_argument
+@stage_argument
+@click.argument("part")
+@json_option(RESULT)
+@click.pass_obj
+def remove_stage_part(invocation: Invocation, arc: str, stage: str, part: str, as_json: bool) -> None:
+    """Remove a part from a stage; it stays in the library."""
+    LibraryStore(invocation.store).remove_stage_part(arc, stage, part)
+    _result(invocation, f"arc/{arc}", f"removed part {part} from stage {stage}", as_json)
 
 
 @click.command()
