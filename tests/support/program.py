@@ -17,6 +17,7 @@ from textual.pilot import Pilot
 from textual.widgets import Input
 
 import tui.app.app
+import tui.widgets.run_strip
 from agent.core.model import BlockEvent, Model, Request
 from agent.models.scripted import ScriptedModel
 from personas.files.home import Home, open_home
@@ -150,7 +151,7 @@ LOOK_EVERY = 0.005
 
 STAYS = 600.0
 """Seconds for which panel and messages stay in a test that says nothing of it: a loaded machine may be slow to look."""
-tui.app.app.TOLD_SECONDS = tui.app.app.ERROR_SECONDS = STAYS
+tui.app.app.TOLD_SECONDS = tui.app.app.ERROR_SECONDS = tui.widgets.run_strip.ENDED_SECONDS = STAYS
 
 
 PAINTS_PER_SECOND = 4

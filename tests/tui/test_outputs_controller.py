@@ -19,6 +19,7 @@ from tests.support.persona_brain import PersonaBrain
 from tests.support.program import make_store, program
 from tui.outputs.controller import FIRST_READ, OutputsController
 from tui.settings.schema import Settings
+from tui.widgets import run_strip
 
 FILE = 'name = "Kind"\nsystem_prompt = "Be kind."\n' + "".join(
     f'\n[[test_inputs]]\nid = "n{i}"\ncontent = "question {i}"\nexpect = [{{ type = "contains", value = "kind" }}]\n'
@@ -44,14 +45,20 @@ def verdicts(outputs: OutputsController) -> list[tuple[str, bool]]:
     return [(one.verdict, one.is_outdated) for one in reports if one is not None]
 
 
-async def test_outputs_are_run_and_outdated_by_what_changes(tmp_path: Path, settings: Settings) -> None:
+async def test_outputs_are_run_and_outdated_by_what_changes(
+    tmp_path: Path, settings: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
     store = make_store(tmp_path, {"kind": FILE})
     async with program(store, settings=settings) as p:
         outputs = p.main.outputs
         await outputs.run()
         await p.until(lambda: verdicts(outputs) == [("pass", False)] * 3)
         assert [one.text for one in outputs.outputs_of("n1")] == ["Be kind. / question 1"]
-        assert any("Run: 3/3" in message for message in p.messages)
+        strip = p.main.output_actions.strip
+        assert "Run: 3/3" in str(strip.content) and strip.display
+        monkeypatch.setattr(run_strip, "ENDED_SECONDS", 0.01)
+        strip.show_end("Run: 3/3")
+        await p.until(lambda: not strip.display)
         # by hand, unsaved when the next run begins
         p.prompt.focus()
         await p.write("cruel")
@@ -90,7 +97,7 @@ async def test_a_run_is_stopped_and_what_is_stored_stays(
         assert outputs.stop()
         await running
         assert outputs.progress is None and not outputs.streaming("n2") and not outputs.stop()
-        await p.told("Stopped: 0/3")
+        assert "Stopped: 0/3" in str(p.main.output_actions.strip.content)
         assert [one.text for one in outputs.outputs_of("n0")] == ["Be kind. / question 0"]
 
 

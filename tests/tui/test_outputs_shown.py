@@ -95,14 +95,14 @@ async def test_inputs_are_run_by_the_keyboard(
     async with program(store, settings=settings, size=size) as p:
         assert "Ctrl+T run" in seen(p) or size[0] == 80
         await p.press("f4", "ctrl+t")  # the cursor's row
-        await p.until(lambda: "✓ Be kind. / q" in rows_seen(p))
+        await p.until(lambda: "✓ Be kind. / q" in seen(p))
         assert "Ctrl+T run" in seen(p) and brain.asked == ["question 0"]
         await p.press("j", "space", "space", "ctrl+t")  # the marked ones
-        await p.until(lambda: "✗ Be kind. / q" in rows_seen(p) and len(brain.asked) == 3)
+        await p.until(lambda: "✗ Be kind. / q" in seen(p) and len(brain.asked) == 3)
         await p.until(lambda: not p.main.outputs.is_running)
         assert sorted(brain.asked[1:]) == ["question 1", "question 2"]
         await p.press("f3", "ctrl+t")  # all, from elsewhere
-        await p.told("Run: 3/3 · 1 failed · ")
+        await p.until(lambda: "Run: 3/3 · 1 failed · " in seen(p))
         await p.until(lambda: len(brain.asked) == 6 and not p.main.outputs.is_running)
         await p.say("/run n2")
         await p.until(lambda: brain.asked[6:] == ["question 2"] and not p.main.outputs.is_running)
@@ -112,7 +112,7 @@ async def test_inputs_are_run_by_the_keyboard(
         p.prompt.focus()
         await p.write("More. ")
         await p.press("f4")
-        await p.until(lambda: rows_seen(p).count("outdated") == 3)
+        await p.until(lambda: seen(p).count("outdated") == 3)
 
 
 async def test_a_run_streams_and_is_stopped(tmp_path: Path, settings: Settings, brain: PersonaBrain) -> None:
@@ -121,7 +121,7 @@ async def test_a_run_streams_and_is_stopped(tmp_path: Path, settings: Settings, 
     async with program(store, settings=settings, size=(120, 30)) as p:
         for stop in ("escape", "ctrl+c", "", "strip"):
             await p.press("ctrl+t")
-            await p.until(lambda: rows_seen(p).count("… Be k") == 3)
+            await p.until(lambda: seen(p).count("… Be k") == 3)
             assert "0/3 · Esc stops" in seen(p) and "Esc stop" in seen(p).splitlines()[-1]
             if stop == "strip":
                 await click(p, "Esc stops")
@@ -133,7 +133,7 @@ async def test_a_run_streams_and_is_stopped(tmp_path: Path, settings: Settings, 
             assert "… Be k" not in seen(p)
         assert not p.store.ids() or p.main.outputs.outputs_of("n0") == []
         await p.press("ctrl+t")
-        await p.until(lambda: rows_seen(p).count("… Be k") == 3)  # and it is left at work
+        await p.until(lambda: seen(p).count("… Be k") == 3)  # and it is left at work
 
 
 async def test_an_expensive_run_asks_first(tmp_path: Path, brain: PersonaBrain) -> None:

@@ -41,6 +41,9 @@ class OutputsHost(Protocol):
     def tell(self, message: str, *, error: bool = False) -> None:
         """Show a message for a moment."""
 
+    def tell_end(self, message: str) -> None:
+        """Show how a run ended, where it was seen how far it is."""
+
     async def confirm(
         self, question: str, text: str, *, action: str, keep: str, danger: bool = False
     ) -> bool:
@@ -187,6 +190,7 @@ class OutputsController:
             usage=self._pace.usage,
             cost=self._pace.cost,
             is_judging=all(run.is_judging for run in self._runs),
+            work=", ".join(dict.fromkeys(run.name for run in self._runs if run.name)),
         )
 
     def _verdict(self, output: Output) -> str | None:
@@ -410,7 +414,7 @@ class OutputsController:
         return evaluator.evaluation(persona, variant, inputs, only_missing=False, stored=self._stored)
 
     async def evaluate(
-        self, evaluations: Sequence[Evaluation], *, waits: bool = True
+        self, evaluations: Sequence[Evaluation], *, waits: bool = True, name: str = ""
     ) -> list[PersonaReport] | None:
         """Run what is missing in evaluations of `evaluator`, one after the other, and have it judged.
 
@@ -418,7 +422,7 @@ class OutputsController:
 
         Args:
             evaluations: what to run; above the limits the person is asked first.
-            waits: see `perform`.
+            waits, name: see `perform`.
 
         Returns:
             What came of each; None where the person did not agree, or stopped it.
@@ -437,7 +441,7 @@ class OutputsController:
         def total() -> int:
             return sum(len(one.plan.trials) for one in evaluations)
 
-        return await self.perform(work, total, sum(estimates, NOTHING), waits=waits)
+        return await self.perform(work, total, sum(estimates, NOTHING), waits=waits, name=name)
 
     async def perform(
         self,
@@ -446,6 +450,7 @@ class OutputsController:
         cost: Estimate,
         *,
         waits: bool = True,
+        name: str = "",
     ) -> Result | None:
         """Do work that runs outputs by `evaluator`; it is seen in the progress, and can be stopped.
 
@@ -454,6 +459,7 @@ class OutputsController:
             total: returns how many outputs it makes at most.
             cost: what it will take; above the limits the person is asked first.
             waits: whether it begins after the runs at work, and so sends nothing that they bring.
+            name: what it is for; empty where test inputs are just run.
 
         Returns:
             What the work returned; None where the person did not agree, or stopped it.
@@ -475,16 +481,16 @@ class OutputsController:
                 await asyncio.wait(earlier)
             return await work(pace, attend)
 
-        run = RunAtWork(in_turn, total, self._pace)
+        run = RunAtWork(in_turn, total, self._pace, name)
         self._runs.append(run)
         self._change()
         await asyncio.wait({run.task})
         self._judge()
         if self._judging is not None:
             await asyncio.wait({self._judging})
-        how = "Stopped: " if run.task.cancelled() else "Run: "
+        how = "Stopped: " if run.task.cancelled() else "" if name else "Run: "
         if (progress := self.progress) is not None and (run.made or run.task.cancelled()):
-            self._host.tell(how + " · ".join(progress._replace(is_judging=False).parts))
+            self._host.tell_end(how + " · ".join(progress._replace(is_judging=False).parts))
         self._runs.remove(run)
         self._close_replaced()
         self._change()

@@ -45,6 +45,7 @@ class Progress(NamedTuple):
         errors: of those done, how many could not be run.
         usage, cost: of all requests; the cost is None where a price is unknown.
         is_judging: whether all outputs are there, and a model judges them.
+        work: what they are for; empty where they are just run.
     """
 
     done: int
@@ -54,11 +55,12 @@ class Progress(NamedTuple):
     usage: Usage
     cost: float | None
     is_judging: bool = False
+    work: str = ""
 
     @property
     def parts(self) -> list[str]:
         """It in words: `7/12`, `2 failed`, `14k tok`, `$0.05`."""
-        found = [f"{self.done}/{self.total}"]
+        found = [f"{self.work}: {self.done}/{self.total}".removeprefix(": ")]
         found += [f"{self.failed} failed"] if self.failed else []
         found += [f"{self.errors} could not be run"] if self.errors else []
         found += ["judging"] if self.is_judging else []
@@ -72,14 +74,16 @@ class RunAtWork(Generic[Result]):
         work: what is done.
         total: returns how many outputs it makes at most.
         pace: how fast.
+        name: what it is for, see `Progress`.
 
     Attributes:
         made: the outputs that are stored.
         task: the work.
     """
 
-    def __init__(self, work: Work[Result], total: Callable[[], int], pace: Pace) -> None:
+    def __init__(self, work: Work[Result], total: Callable[[], int], pace: Pace, name: str = "") -> None:
         self.made: list[Output] = []
+        self.name = name
         self._total = total
         self._current: OutputRun | None = None
         self.task: asyncio.Task[Result] = asyncio.ensure_future(work(pace, self._attend))

@@ -1,4 +1,4 @@
-"""The line above the chat bar while test inputs are run: how far they are, what they cost, how to stop them."""
+"""The line above the chat bar while test inputs are run: how far they are, what they cost, how to stop them, how it ended."""
 
 from __future__ import annotations
 
@@ -6,12 +6,16 @@ from collections.abc import Sequence
 
 from textual import events
 from textual.message import Message
+from textual.timer import Timer
 
 from tui.widgets.plain_text import LiteralStatic
 
+ENDED_SECONDS = 8.0
+"""Seconds for which it says how a run ended."""
+
 
 class RunStrip(LiteralStatic):
-    """One line that is there while something runs. A click on it stops that."""
+    """One line that is there while something runs, and for a moment after it. A click on it ends that."""
 
     DEFAULT_CSS = """
     RunStrip { display: none; height: 1; padding: 0 1; background: $surface; color: $text-accent; text-wrap: nowrap; }
@@ -20,17 +24,30 @@ class RunStrip(LiteralStatic):
     class StopPressed(Message):
         """The person wants the runs to end."""
 
+    _ended = ""
+    _timer: Timer | None = None
+
     def show(self, parts: Sequence[str], stops: str) -> None:
-        """Show how far the runs are; nothing where there are no parts.
+        """Show how far the runs are; where there are no parts, how the last one ended a moment ago.
 
         Args:
             parts: what is said of them.
             stops: what stops them, in words; empty for nothing.
         """
-        self.update(" · ".join([*parts, *([stops] if stops else [])]) if parts else "")
-        if self.display is not bool(parts):
-            self.display = bool(parts)
+        told = " · ".join([*parts, *([stops] if stops else [])]) if parts else self._ended
+        self.update(told)
+        if self.display is not bool(told):
+            self.display = bool(told)
+
+    def show_end(self, told: str) -> None:
+        """Show how a run ended, for a moment; nothing where it is empty."""
+        if self._timer is not None:
+            self._timer.stop()
+        self._ended = told
+        self._timer = self.set_timer(ENDED_SECONDS, lambda: self.show_end("")) if told else None
+        self.show((), "")
 
     def on_click(self, event: events.Click) -> None:
         event.stop()
+        self.show_end("")
         self.post_message(self.StopPressed())

@@ -81,7 +81,9 @@ class PromptChecks:
         if not search.most:
             self._host.tell("There is no other prompt in the versions: nothing to search.")
             return
-        found = await self._outputs.perform(search.run, lambda: search.most, search.estimate())
+        found = await self._outputs.perform(
+            search.run, lambda: search.most, search.estimate(), name=f"Bisect of {input_id}"
+        )
         if found is not None:
             await self._show(persona, input_id, found)
 
@@ -140,7 +142,7 @@ class PromptChecks:
             return
         if covering.missing and not covering.evaluations[0].inputs:
             raise InvalidValue(NO_MODEL)
-        reports = await self._outputs.evaluate(covering.evaluations)
+        reports = await self._outputs.evaluate(covering.evaluations, name="Coverage")
         if reports is None:
             return
         found = await asyncio.to_thread(covering.found, reports)

@@ -427,6 +427,10 @@ class MainScreen(Screen[None]):
         """Show a message for a moment."""
         self.program.tell(message, error=error)
 
+    def tell_end(self, message: str) -> None:
+        """Show how a run ended, in the strip."""
+        self.output_actions.strip.show_end(message)
+
     async def ask(self, dialog: Dialog[Any]) -> Any:
         """Show a dialog and return its answer, None when it was closed."""
         answer: asyncio.Future[Any] = asyncio.get_running_loop().create_future()
