@@ -81,7 +81,7 @@ async def test_walking_through_all_states_each_key_does_what_the_line_says(tmp_p
         await p.until(lambda: not main.personas.filter_open)
         await says(p, "Enter open", "n new")
         main.action_go("tests")
-        await says(p, "Esc chat", "n new", "Enter output", "e edit")
+        await says(p, "Esc chat", "n new", "o output", "e edit")
         main.action_go("settings")
         await p.until(lambda: isinstance(main.focused, LineInput))
         await says(p, "Enter save", "Up Down fields")
@@ -169,3 +169,13 @@ async def test_the_help_goes_on_below_itself_where_a_line_is_too_short(tmp_path:
         width = shown.size.width
         assert all(len(line) <= width for line in text.split("\n"))
         assert "queue it for later" in " ".join(text.split())
+
+
+async def test_at_80_columns_the_keys_of_panes_have_the_room_of_what_was_spent(tmp_path: Path) -> None:
+    async with program(make_store(tmp_path), answer("Done."), settings=Settings(), size=(80, 24)) as p:
+        p.app.model_name = "claude-sonnet-5-5"
+        await p.run_to_end("go")
+        await p.until(lambda: " tok" in p.main.query_one(KeyLine).render_line(0).text)
+        await p.press("f4")
+        await says(p, "Ctrl+T run", "Ctrl+Z undo", "F1 help", "o output")
+        assert " tok" not in p.main.query_one(KeyLine).render_line(0).text

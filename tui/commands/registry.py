@@ -176,7 +176,7 @@ COMMANDS: tuple[Command, ...] = (
     Command("list.mark", "Mark, for copying or deleting several", "space", "mark", where="personas",
             priority=False),
     Command("list.filter", "Filter", "slash", "filter", where="personas", short="filter", priority=False),
-    Command("tests.output", "Its output; Enter edits where there is none", "enter,o", "open_output",
+    Command("tests.output", "Its output; Enter edits where there is none", "o,enter", "open_output",
             where="tests", short="output", priority=False),
     Command("tests.edit", "Edit", "e", "edit", where="tests", short="edit", priority=False),
     Command("tests.new", "New test input", "n", "new", where="tests", short="new", priority=False),

@@ -612,9 +612,14 @@ class MainScreen(Screen[None]):
         self.show_keys()
 
     def show_keys(self) -> None:
-        """Show in the last line what keys do where the focus is; under a dialog, which says what its keys do, none."""
-        keys = keys_now(self.situation, self.keymap) if self.is_active else ()
-        self.query_one(KeyLine).show(keys, (self.talk.talk if self.talk.is_open else self.conversation).note)
+        """Show in the last line what keys do where the focus is; under a dialog, which says what its keys do, none.
+
+        Where panes do not stand side by side, their keys need the room of what was spent.
+        """
+        now, note = self.situation, (self.talk.talk if self.talk.is_open else self.conversation).note
+        if self.has_class("-narrow") and now.place not in ("chat", "commands"):
+            note = note.partition(" · ")[0]
+        self.query_one(KeyLine).show(keys_now(now, self.keymap) if self.is_active else (), note)
 
     @property
     def situation(self) -> FooterState:
