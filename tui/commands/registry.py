@@ -283,7 +283,7 @@ HELP_ONLY_KEYS: tuple[tuple[Where, str, str], ...] = (
     ("prompt", "edit.undo, edit.redo", "Undo, redo; also the agent's runs"),
     ("list", "back", "Clear the marks"),
     ("dialog", "space", "Mark, where several can be chosen"),
-    ("list", "› ▎ ■", "The cursor, what is open or set, marked rows"),
+    ("list", "› ▎ ■", "The cursor, what is open or set, marked rows; a click there marks"),
     ("tests", "inputs.run", "Run the marked ones, else this one"),
     ("outputs", "inputs.run", "Run this test input"),
     ("tests", "✓ ✗ !", "Under an input: its last output holds, does not, could not be made or judged"),
@@ -334,18 +334,23 @@ def sentence(command_id: str, keymap: Keymap, text: str, otherwise: str = "") ->
     return text.format(key) if key else otherwise
 
 
+HINTED = ("Enter", "Space", "Ctrl+J", ">")
+"""Keys without a command that hints of dialogs name."""
+
+
 def hint(keymap: Keymap, *parts: str | tuple[str, str]) -> list[tuple[str, str]]:
     """Return the hint line of a dialog as (text, key) parts; the key is empty for plain text.
 
     Args:
         keymap: the keymap.
-        parts: texts as they are, of which one that begins with "Enter" presses it, and (command, word), which is left
-            out where the command has no key.
+        parts: texts as they are, of which one that begins with a key of `HINTED` presses it, and (command, word), which
+            is left out where the command has no key.
     """
     shown: list[tuple[str, str]] = []
     for part in parts:
         if isinstance(part, str):
-            shown.append((part, "enter" if part.startswith("Enter ") else ""))
+            key = part.partition(" ")[0]
+            shown.append((part, key_called(key) if key in HINTED else ""))
         elif keys := keys_of(BY_ID[part[0]], keymap):
             shown.append((f"{key_name(keys[0])} {part[1]}", keys[0]))
     return [one for one in shown if one[0]]

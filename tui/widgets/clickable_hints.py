@@ -33,4 +33,8 @@ def key_under(event: events.MouseEvent) -> str:
 
 def press(app: App[Any], key: str) -> None:
     """Press a key."""
-    app.post_message(events.Key(key, key_to_character(key)))
+    event = events.Key(key, key_to_character(key))
+    event.set_sender(
+        app
+    )  # else the sender is the dialog that was clicked, which then does not get the key itself
+    app.post_message(event)

@@ -29,6 +29,9 @@ class PaneTabs(NotSelectable, Widget, can_focus=False):
 
         pane: str
 
+    class NotePressed(Message):
+        """The note was clicked."""
+
     def __init__(self, panes: Sequence[tuple[str, str]], *, id: str = "tabs") -> None:
         super().__init__(id=id)
         self._panes = list(panes)
@@ -72,3 +75,4 @@ class PaneTabs(NotSelectable, Widget, can_focus=False):
                 self.post_message(self.Chosen(pane))
                 return
             x += cell_len(text) + 1
+        self.post_message(self.NotePressed())

@@ -104,7 +104,7 @@ class PersonaList(Vertical):
         self.border_title = "Personas"
 
     def compose(self) -> ComposeResult:
-        yield RowList(empty="Reading…", id="persona-rows")
+        yield RowList(empty="Reading…", id="persona-rows", mark_on_click=True)
 
     @cached_property
     def rows(self) -> RowList:

@@ -85,7 +85,7 @@ class TestInputs(Vertical):
         self.border_title = "Test inputs"
 
     def compose(self) -> ComposeResult:
-        yield RowList(id="test-rows", choose_on_click=False)
+        yield RowList(id="test-rows", choose_on_click=False, mark_on_click=True)
 
     @property
     def rows(self) -> RowList:

@@ -117,13 +117,14 @@ class RowList(NotSelectable, ScrollView, can_focus=True):
         id: str | None = None,
         classes: str | None = None,
         choose_on_click: bool = True,
+        mark_on_click: bool = False,
         lit: bool = False,
     ) -> None:
         super().__init__(id=id, classes=classes)
         self._rows: Sequence[Row] = ()
         self._lines = 1  # of each row
         self.empty = empty
-        self._choose_on_click = choose_on_click
+        self._choose_on_click, self._mark_on_click = choose_on_click, mark_on_click
         self._lit = lit
         self._marks: set[str] = set()
 
@@ -142,11 +143,11 @@ class RowList(NotSelectable, ScrollView, can_focus=True):
         """The keys of the rows that carry a mark, in order."""
         return [row.key for row in self._rows if row.key in self._marks] if self._marks else []
 
-    def toggle_mark(self) -> None:
-        """Mark or unmark the row under the cursor and go to the next."""
+    def toggle_mark(self, by: int = 1) -> None:
+        """Mark or unmark the row under the cursor and go on `by` rows."""
         if (key := self.key) is not None:
             self._marks ^= {key}
-            self.cursor += 1
+            self.cursor += by
             self.refresh()
             self.post_message(self.Marked())
 
@@ -217,7 +218,9 @@ class RowList(NotSelectable, ScrollView, can_focus=True):
         if event.y >= 0 and place < len(self._rows):
             again = place == self.cursor
             self.cursor = place
-            if self._choose_on_click or (again and event.chain > 1):
+            if self._mark_on_click and event.x < PREFIX_CELLS:
+                self.toggle_mark(by=0)
+            elif self._choose_on_click or (again and event.chain > 1):
                 self.action_choose()
 
     def on_focus(self) -> None:

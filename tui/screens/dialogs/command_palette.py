@@ -82,7 +82,7 @@ class Switcher(Dialog[Picked]):
             yield RowList(
                 empty=NOTHING if self._is_read else READING, id="matches", classes="gives", lit=True
             )
-            yield self.hint("Enter opens", choosing(self.keymap), ("dialog.close", "closes"))
+            yield self.hint("Enter opens", choosing(self.keymap), "> commands", ("dialog.close", "closes"))
 
     def on_mount(self) -> None:
         super().on_mount()

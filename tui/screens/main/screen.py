@@ -591,6 +591,11 @@ class MainScreen(Screen[None]):
         event.stop()
         self.panes.action_go(event.pane)
 
+    @on(PaneTabs.NotePressed)
+    def _name_pressed(self, event: PaneTabs.NotePressed) -> None:
+        event.stop()
+        self.program_actions.action_switch_persona()
+
     @on(RunStrip.StopPressed)
     def _stop_runs(self, event: RunStrip.StopPressed) -> None:
         event.stop()
