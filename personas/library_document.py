@@ -11,7 +11,7 @@ from personas.errors import InvalidValue, OutsideHome, PersonaError, UnknownPers
 from personas.files.home import Home
 from personas.files.text_file import sha256
 from personas.library.documents import KINDS, Kind, LibraryDocument, is_name, read_document
-from personas.library.folders import files_of, names
+from personas.library.folders import SKILL_FILE, files_of, folder_of, move_beside_skill, names, path_of
 from personas.persona import Persona
 
 
@@ -21,6 +21,9 @@ class StoredDocument(Persona):
 
     document: LibraryDocument
 
+
+RENAMED_TO = "renamed to "
+"""How the reason of a change begins that renames a document."""
 
 NOT_A_NAME = "{!r} cannot be a name: a name has lower-case letters, digits and hyphens, 64 at most."
 
@@ -93,3 +96,26 @@ def unknown_document(home: Home, key: str) -> PersonaError:
     near = get_close_matches(name, names(home, kind), n=3)
     hint = f"did you mean {' or '.join(near)}?" if near else f"`persona {kind} list` shows all of them."
     return UnknownPersona(f"There is no {kind} {name!r}; {hint}")
+
+
+def follow_rename(home: Home, skill: Document, unit: str) -> None:
+    """After a step over a unit that renamed a skill, move what lies beside a `SKILL.md` to where that is now.
+
+    Args:
+        home: the home.
+        skill: the document that the unit stepped over.
+        unit: key of the unit.
+
+    Raises:
+        StorageError: the disk refused.
+    """
+    _, old = parse_key(skill.key)
+    for version in skill.log(skill.read_if_there()).versions.values():
+        if version.unit == unit and version.reason.startswith(RENAMED_TO):
+            new = version.reason.removeprefix(RENAMED_TO)
+            for gone, there in ((old, new), (new, old)):
+                path = path_of(home, "skill", there)
+                is_left = path_of(home, "skill", gone) is None and (folder_of(home, "skill") / gone).is_dir()
+                if is_left and path is not None and path.name == SKILL_FILE:
+                    move_beside_skill(home, gone, there)
+            return

@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import builtins
-import contextlib
 import secrets
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
-from pathlib import Path
 from typing import Any
 
 from personas.changes import (
@@ -23,7 +21,7 @@ from personas.changes import (
     require_line,
 )
 from personas.errors import InvalidValue, PersonaError
-from personas.files.text_file import sha256, storage_error
+from personas.files.text_file import sha256
 from personas.library.documents import (
     CHOICES,
     FIELDS,
@@ -33,7 +31,7 @@ from personas.library.documents import (
     is_name,
     read_document,
 )
-from personas.library.folders import SKILL_FILE, Library, folder_of, path_of, read_all
+from personas.library.folders import SKILL_FILE, Library, folder_of, move_beside_skill, path_of, read_all
 from personas.library_changes import (
     TextChange,
     add_stage,
@@ -46,7 +44,7 @@ from personas.library_changes import (
     set_stage_part,
     unlink,
 )
-from personas.library_document import NOT_A_NAME, parse_key, unknown_document
+from personas.library_document import NOT_A_NAME, RENAMED_TO, parse_key, unknown_document
 from personas.persona import Persona
 from personas.store import Store
 from personas.versions.authorship import USER, Author
@@ -235,11 +233,11 @@ class LibraryStore:
         folder = folder_of(self.store.home, kind) / old
         if (folder / SKILL_FILE).is_file() and path_of(self.store.home, kind, old) == folder / SKILL_FILE:
             text = set_skill_key("name", new).apply(text)
-            self._move_others(folder, folder.with_name(new))
+            move_beside_skill(self.store.home, old, new)
         self._change(kind, new, ReplaceText(text), reason=f"renamed from {old}", revision=_NOTHING, unit=unit)
         for key in dict.fromkeys(user.key for user in users):
             self.store.change(key, change, revision=None, by=self._by, unit=unit)
-        self._change(kind, old, ReplaceText(""), reason=f"renamed to {new}", unit=unit)
+        self._change(kind, old, ReplaceText(""), reason=f"{RENAMED_TO}{new}", unit=unit)
         return users
 
     def delete(self, kind: Kind, name: str, *, force: bool = False) -> None:
@@ -425,18 +423,6 @@ class LibraryStore:
     def _require_free(self, kind: Kind, name: str) -> None:
         if path_of(self.store.home, kind, name) is not None:
             raise InvalidValue(f"There is already a {kind} called {name}.")
-
-    def _move_others(self, old: Path, new: Path) -> None:
-        """Move what lies beside a `SKILL.md` into the folder of its new name."""
-        try:
-            self.store.home.inside(new.parent)
-            with contextlib.suppress(FileExistsError):
-                new.mkdir()
-            for path in [*old.iterdir()]:
-                if path.name != SKILL_FILE:
-                    path.rename(new / path.name)
-        except OSError as error:
-            raise storage_error(error, "rename", old) from None
 
 
 PERSONA_FIELDS: Mapping[str, Callable[[Any], Change]] = {

@@ -587,6 +587,11 @@ class Store:
                 if version is None
                 else f"The change of version {version} of {persona_id} cannot be undone: it is already, or is too old."
             )
+        for key in (persona_id, *done.also):
+            if key.startswith("skill/"):
+                from personas.library_document import follow_rename
+
+                follow_rename(self.home, self.file(key), done.unit.key)
         if done.content is None:
             persona = self._read(persona_id, file.read())
         else:

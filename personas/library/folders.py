@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 from dataclasses import replace
 from pathlib import Path
@@ -62,6 +63,25 @@ def path_of(home: Home, kind: Kind, name: str) -> Path | None:
         if os.path.lexists(path) or (path.name == SKILL_FILE and path.parent.is_symlink()):
             return path
     return None
+
+
+def move_beside_skill(home: Home, old: str, new: str) -> None:
+    """Move what lies beside a `SKILL.md` from the folder of one name into that of another.
+
+    Raises:
+        OutsideHome: the folder leads out of the home.
+        StorageError: the disk refused.
+    """
+    source, target = (home.inside(folder_of(home, "skill") / name) for name in (old, new))
+    try:
+        target.mkdir(exist_ok=True)
+        for path in [*source.iterdir()]:
+            if path.name != SKILL_FILE:
+                path.rename(target / path.name)
+        with contextlib.suppress(OSError):
+            source.rmdir()  # where nothing is left in it
+    except OSError as error:
+        raise storage_error(error, "rename", source) from None
 
 
 def read_file_of(home: Home, kind: Kind, name: str) -> LibraryDocument | None:

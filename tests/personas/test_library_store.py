@@ -103,6 +103,27 @@ def test_a_rename_changes_every_reference_and_is_undone_whole_from_any_of_them(
         store.redo(key)
 
 
+def test_a_rename_used_by_fifty_is_one_hunk_a_file_and_one_undo(
+    library: LibraryStore, store: Store, home: Home
+) -> None:
+    before = {}
+    for number in range(50):
+        text = f"# {number}\n{_PERSONA}\n[[parts]]\nname = 'other'\n\n[model]\nname = 'warm'\n"
+        before[f"many{number}"] = text
+        (home.personas / f"many{number}.toml").write_text(text)
+    assert len(library.rename("part", "warm", "kind")) == 52
+    for persona_id, text in before.items():
+        assert store.text(persona_id) == text.replace('"warm"', '"kind"')
+    assert store.diff("many7").diff.count("\n@@") == 1
+    assert len({store.log(persona_id)[0].unit for persona_id in before}) == 1
+    done = store.undo("many7")
+    assert len(done.also) == 53 and not done.left
+    assert {persona_id: store.text(persona_id) for persona_id in before} == before
+    assert [one.name for one in library.list("part")] == ["warm"]
+    with pytest.raises(InUse, match=r"used by many0, .*, p, arc/thaw"):
+        library.delete("part", "warm")
+
+
 def test_a_rename_that_cannot_be_everywhere_changes_nothing(
     library: LibraryStore, store: Store, home: Home
 ) -> None:
@@ -225,6 +246,14 @@ def test_a_skill_file_is_changed_renamed_and_deleted_in_place(
     with pytest.raises(InUse, match="Other files lie in"):
         library.delete("skill", "refund")
     store.undo("skill/refund")
+    assert (folder / "SKILL.md").read_text() == new and (folder / "table.csv").read_text() == "1"
+    assert [path.name for path in folder.parent.iterdir()] == ["pay"]
+    store.redo("skill/pay")
+    assert sorted(path.name for path in (folder.parent / "refund").iterdir()) == ["SKILL.md", "table.csv"]
+    store.undo("skill/pay")
+    assert [path.name for path in folder.parent.iterdir()] == ["pay"]
+    changed = library.preview("skill", "pay", {"content": "# Third\n"})
+    assert (changed.content, changed.description) == ("# Third\n", 'New "one"')
     assert (folder / "SKILL.md").read_text() == new
     store.undo("skill/pay")
     assert library.get("skill", "pay").description == "Old one"
