@@ -126,6 +126,7 @@ class RowList(NotSelectable, ScrollView, can_focus=True):
         self.empty = empty
         self._choose_on_click, self._mark_on_click = choose_on_click, mark_on_click
         self._lit = lit
+        self._base = Style()  # of the rows that are drawn now
         self._marks: set[str] = set()
 
     @property
@@ -229,13 +230,17 @@ class RowList(NotSelectable, ScrollView, can_focus=True):
     def on_blur(self) -> None:
         self.refresh()
 
+    def render_lines(self, crop: Region) -> list[Strip]:
+        self._base = self.rich_style  # once: of all that a row costs, it is the most
+        return super().render_lines(crop)
+
     def render_line(self, y: int) -> Strip:
         width = self.scrollable_content_region.width
         index, line = divmod(y + self.scroll_offset.y, self._lines)
-        base = self.rich_style
+        base = self._base
         if index >= len(self._rows):
             if not self._rows and y == 0 and self.empty:
-                dim = self.rich_style + ink(self, "foreground-muted")
+                dim = base + ink(self, "foreground-muted")
                 return Strip(
                     [Segment(set_cell_size(" " + one_line(self.empty, width - 1), width), dim)], width
                 )

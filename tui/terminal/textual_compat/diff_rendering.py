@@ -106,7 +106,7 @@ class SentCells:
 
 
 class FrontCompositor(Compositor):
-    """Draws only what is seen: from front to back, leaving out what lies behind something that is drawn already."""
+    """Draws only what is seen: from front to back, leaving out what lies behind all that is drawn already."""
 
     @property
     def cuts(self) -> list[list[int]]:
@@ -114,25 +114,44 @@ class FrontCompositor(Compositor):
         if self._cuts is None:
             width, height = self.size
             cuts = [{0, width} for _ in range(height)]
-            front: list[Region] = []
+            covered = Covered()
             for region, clip in self.visible_widgets.values():
                 shown = region.intersection(clip)
-                covers = [one for one in front if one.x <= shown.x and one.right >= shown.right]
-                for y in shown.line_range:
-                    if 0 <= y < height and not any(one.y <= y < one.bottom for one in covers):
+                for y in covered.seen_rows(shown):
+                    if 0 <= y < height:
                         cuts[y] |= {shown.x, shown.right}
-                if shown:
-                    front.append(shown)
+                covered.add(shown)
             self._cuts = [sorted(row) for row in cuts]
         return self._cuts
 
     def _get_renders(self, crop: Region | None = None) -> Iterator[tuple[Region, Region, list[Strip]]]:
-        front: list[Region] = []
+        covered = Covered()
         for widget, (region, clip) in self.visible_widgets.items():
             shown = region.intersection(clip)
-            seen = shown if crop is None else shown.intersection(crop)
-            if not seen or any(one.contains_region(seen) for one in front):
-                continue
-            front.append(shown)
-            rows = Region(shown.x, seen.y, shown.width, seen.height)
-            yield rows, rows, widget.render_lines(rows.translate(-region.offset))
+            if rows_seen := covered.seen_rows(shown if crop is None else shown.intersection(crop)):
+                covered.add(shown)
+                first, last = rows_seen[0], rows_seen[-1]
+                rows = Region(shown.x, first, shown.width, last + 1 - first)
+                yield rows, rows, widget.render_lines(rows.translate(-region.offset))
+
+
+class Covered:
+    """Remembers, row by row, the columns that something stands in, one bit for each."""
+
+    def __init__(self) -> None:
+        self._rows: dict[int, int] = {}
+
+    def add(self, region: Region) -> None:
+        """Something stands in `region`."""
+        columns = _bits(region)
+        for y in region.line_range:
+            self._rows[y] = self._rows.get(y, 0) | columns
+
+    def seen_rows(self, region: Region) -> list[int]:
+        """Return the rows of `region` in which it is not covered whole."""
+        columns = _bits(region)
+        return [y for y in region.line_range if columns & ~self._rows.get(y, 0)]
+
+
+def _bits(region: Region) -> int:
+    return ((1 << region.width) - 1) << region.x
