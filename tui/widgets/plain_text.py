@@ -12,7 +12,7 @@ from typing import Any
 from textual.content import Content
 from textual.selection import Selection
 from textual.visual import VisualType
-from textual.widgets import Button, Label, Static
+from textual.widgets import Button, Static
 
 from tui.terminal.sanitise import one_line, sanitise
 
@@ -80,16 +80,10 @@ class NotSelectable:
         """Return no text."""
 
 
-class LiteralLabel(NotSelectable, Label):
-    """A `Label` that shows a string literally."""
+class LiteralLabel(NotSelectable, LiteralStatic):
+    """A `LiteralStatic` as wide as its text. Textual's `Label` has styles for variants, which nothing here uses."""
 
-    def __init__(self, text: VisualType = "", **kwargs: Any) -> None:
-        super().__init__(_literal(text), markup=False, **kwargs)
-
-    def update(self, content: VisualType = "", *, layout: bool = True) -> None:
-        """Show `content`; a string is taken literally. What is shown already is not laid out again."""
-        if not _is_shown(self, shown := _literal(content)):
-            super().update(shown, layout=layout)
+    DEFAULT_CSS = "LiteralLabel { width: auto; min-height: 1; }"
 
 
 class LiteralButton(NotSelectable, Button, inherit_css=False):
