@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from personas.errors import BrokenFile, StorageError
 from personas.files.home import Home
 from personas.files.text_file import decode, read_regular
@@ -27,7 +29,7 @@ def read_about(home: Home) -> str:
         return ""
     except BrokenFile as error:
         raise BrokenFile(f"{home.about}: {error.message}", error.line, error.column) from None
-    text = HIDDEN.sub("", "\n".join(text.splitlines())).strip()
+    text = re.sub(HIDDEN, "", "\n".join(text.splitlines())).strip()
     if len(text) > ABOUT_LIMIT:
         raise StorageError(f"{home.about} has more than {ABOUT_LIMIT} characters; shorten it.")
     return text

@@ -9,14 +9,14 @@ from collections.abc import Iterable
 from personas.errors import BrokenFile, EditRefused
 from personas.toml.parse import line_and_column
 
-_MARK = re.compile(r"^(<{7}|={7}|>{7})(?=[ \r\n]|\Z)[^\n]*", re.MULTILINE)
+_MARK = r"(?m)^(<{7}|={7}|>{7})(?=[ \r\n]|\Z)[^\n]*"
 
 
 def conflicts(text: str) -> list[tuple[int, int]]:
     """Return the spans of the conflicts in a text, each from its first mark to the end of the line of its last."""
     found: list[tuple[int, int]] = []
     start, divided = -1, False
-    for mark in _MARK.finditer(text) if "<<<<<<<" in text else ():
+    for mark in re.finditer(_MARK, text) if "<<<<<<<" in text else ():
         if mark[1][0] == "<":
             start, divided = mark.start(), False
         elif mark[1][0] == "=":

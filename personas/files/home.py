@@ -25,7 +25,7 @@ RECORDINGS = EXAMPLES / "recordings"
 
 _FOLDER = os.O_RDONLY | os.O_CLOEXEC | getattr(os, "O_DIRECTORY", 0) | getattr(os, "O_NOFOLLOW", 0)
 _A_MOMENT = 10  # seconds within which a beginning is locked
-_BEGINNING = re.compile(r"\.(?:personas|library)-[0-9a-f]{16}\.tmp")
+_BEGINNING = r"\.(?:personas|library)-[0-9a-f]{16}\.tmp"
 
 PRIVATE = ("agent-sessions", "outputs", "versions", "actions", "assets", "measurements", "state")
 """Folders of what the program remembers; each keeps itself out of git."""
@@ -326,7 +326,7 @@ def _remove_stale_beginnings(root: Path) -> None:
     """Remove what processes left that were killed in `_begin`."""
     with contextlib.suppress(OSError), os.scandir(root) as entries:
         for entry in entries:
-            if not (_BEGINNING.fullmatch(entry.name) and entry.is_dir(follow_symlinks=False)):
+            if not (re.fullmatch(_BEGINNING, entry.name) and entry.is_dir(follow_symlinks=False)):
                 continue
             with contextlib.suppress(OSError):  # it may be done by now
                 descriptor = os.open(entry.path, _FOLDER)

@@ -8,21 +8,24 @@ from collections.abc import Callable
 from personas.toml.escapes import HIDDEN
 
 ID_LIMIT = 64
-_OTHER = re.compile(r"[^a-z0-9]+")
-_NOT_IN_IDS = re.compile(f"[/\t\n\ud800-\udfff]|{HIDDEN.pattern}|(?<![^\0-\x7f])[\u200c\u200d\ufe00-\ufe0f]")
+_NOT_IN_IDS = f"[/\t\n\ud800-\udfff]|{HIDDEN}|(?<![^\0-\x7f])[\u200c\u200d\ufe00-\ufe0f]"
 """What nobody sees would make one id look like another: joiners too, but behind a letter or sign that may need them."""
 
 
 def is_id(persona_id: str) -> bool:
     """Whether a text can be a persona's id: a plain, visible file name without its ending."""
-    if not persona_id or persona_id.startswith(".") or _NOT_IN_IDS.search(persona_id):
+    if not persona_id or persona_id.startswith("."):
         return False
-    return len(persona_id.encode()) <= 250
+    if persona_id.isascii():
+        is_visible = persona_id.isprintable() and "/" not in persona_id
+    else:
+        is_visible = re.search(_NOT_IN_IDS, persona_id) is None
+    return is_visible and len(persona_id.encode()) <= 250
 
 
 def shown_id(stem: str) -> str:
     """Return the stem of a file with a replacement character for each one that no id can have."""
-    return _NOT_IN_IDS.sub("\ufffd", stem)
+    return re.sub(_NOT_IN_IDS, "\ufffd", stem)
 
 
 def command(words: str, persona_id: str) -> str:
@@ -50,7 +53,7 @@ def slug(text: str, *, fallback: str, limit: int = ID_LIMIT) -> str:
         from anyascii import anyascii
 
         start = anyascii(start)
-    words = _OTHER.sub("-", start.lower()).strip("-")
+    words = re.sub(r"[^a-z0-9]+", "-", start.lower()).strip("-")
     if len(words) > limit:
         cut = words[: limit + 1].rpartition("-")[0]
         words = cut if len(cut) * 2 >= limit else words[:limit]

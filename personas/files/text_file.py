@@ -32,7 +32,7 @@ _OPEN = (
     os.O_CLOEXEC | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_NOCTTY", 0)
 )
 _STALE = 3600  # seconds after which a temporary file counts as left behind, on a system without locks
-_TEMPORARY = re.compile(r"\.persona-[0-9a-f]{16}\.tmp")
+_TEMPORARY = r"\.persona-[0-9a-f]{16}\.tmp"
 LOCKED = (errno.EWOULDBLOCK, errno.EAGAIN, errno.EACCES)
 """What the system says where somebody has the lock; with anything else there are no locks."""
 _swept: dict[Path, float] = {}  # folders looked through by this process, and when (monotonic)
@@ -279,7 +279,7 @@ def _remove_leftovers(folder: Path) -> None:
     try:
         with os.scandir(folder) as entries:
             for entry in entries:
-                if _TEMPORARY.fullmatch(entry.name) and entry.is_file(follow_symlinks=False):
+                if re.fullmatch(_TEMPORARY, entry.name) and entry.is_file(follow_symlinks=False):
                     with contextlib.suppress(OSError):  # it may have its real name by now
                         _remove_if_unused(entry)
     except OSError:

@@ -6,24 +6,25 @@ import re
 from collections.abc import Callable, Mapping
 from functools import cache
 
-_ESCAPE = re.compile(r'\\(?:[btnfr"]|u[0-9A-Fa-f]{4}|U[0-9A-Fa-f]{8})')
-_LINE_END = re.compile(r"\\[ \t]*+\n[ \t\n]*+")
-_ALL_VALID = re.compile(
+# Not compiled here: most starts meet no escape.
+_ESCAPE = r'\\(?:[btnfr"]|u[0-9A-Fa-f]{4}|U[0-9A-Fa-f]{8})'
+_LINE_END = r"\\[ \t]*+\n[ \t\n]*+"
+_ALL_VALID = (
     r'(?:[^\\]++|\\(?:[btnfr"\\]|u(?![Dd][89A-Fa-f])[0-9A-Fa-f]{4}'
     r"|U00(?!00[Dd][89A-Fa-f])(?:0[0-9A-Fa-f]|10)[0-9A-Fa-f]{4}|[ \t]*+\n))*+"
 )
 _NAMED = {"b": "\b", "t": "\t", "n": "\n", "f": "\f", "r": "\r", '"': '"'}
 _SPARES = [chr(code) for code in range(0x0E, 0x20)]  # forbidden in a file, so only an escape can mean one
-CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f]")
+CONTROL = r"[\x00-\x08\x0b-\x1f\x7f]"
 """What TOML takes in no string."""
 
-HIDDEN = re.compile(
+HIDDEN = (
     r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u00ad\u034f\u061c\u180e\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f"
     r"\ufeff\ufff9-\ufffb\U000e0000-\U000e01ef]"
 )
 """What would stand in a file without being seen, or turn round how the rest of its line is read."""
 
-_ANY = re.compile(r"\\(?:u[0-9A-Fa-f]{4}|U[0-9A-Fa-f]{8}|x[0-9A-Fa-f]{2}|[\s\S])")
+_ANY = r"\\(?:u[0-9A-Fa-f]{4}|U[0-9A-Fa-f]{8}|x[0-9A-Fa-f]{2}|[\s\S])"
 _KINDS_LIMIT = 64
 _HABITS_LIMIT = 256
 
@@ -37,18 +38,18 @@ def unescaped(body: str, *, block: bool) -> str | None:
     """
     if "\\" not in body:
         return body
-    if not _ALL_VALID.fullmatch(body):
+    if not re.fullmatch(_ALL_VALID, body):
         return None
     spare = next((mark for mark in _SPARES if not _may_mean(body, mark)), None)
     if spare is None:
         return None
     text = body.replace("\\\\", spare)  # every backslash that is left starts another escape
-    if _LINE_END.search(text):
+    if re.search(_LINE_END, text):
         if not block:
             return None
-        text = _LINE_END.sub("", text)
+        text = re.sub(_LINE_END, "", text)
     for _ in range(_KINDS_LIMIT):
-        found = _ESCAPE.search(text)
+        found = re.search(_ESCAPE, text)
         if found is None:
             return text.replace(spare, "\\")
         kind = found[0]
@@ -77,9 +78,9 @@ def habits(body: str, decode: Callable[[str], str]) -> dict[str, str]:
     """
     if "\\" not in body:
         return {}
-    bare = _ANY.sub("", body)
+    bare = re.sub(_ANY, "", body)
     found = {
-        decode(escape): escape for escape in sorted(set(_ANY.findall(body)), reverse=True)[:_HABITS_LIMIT]
+        decode(escape): escape for escape in sorted(set(re.findall(_ANY, body)), reverse=True)[:_HABITS_LIMIT]
     }
     return {
         sign: escape
@@ -97,7 +98,7 @@ def with_hidden_escaped(text: str, written: Mapping[str, str]) -> str:
     """
     for sign, escape in written.items():
         text = text.replace(sign, escape)
-    return HIDDEN.sub(lambda found: _escape_of(found[0]), text)
+    return re.sub(HIDDEN, lambda found: _escape_of(found[0]), text)
 
 
 @cache

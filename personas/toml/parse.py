@@ -29,11 +29,11 @@ _TOKEN = re.compile(
     r"|\#[^\n]*+)"
     r"|[\"']|[\[\]{}.=]|,+|\n+"
 )
-_POSITION = re.compile(r" \(at (?:line (\d+), column (\d+)|end of document)\)\Z")
+_POSITION = r" \(at (?:line (\d+), column (\d+)|end of document)\)\Z"
 _LONG_STRING = 512  # characters; `tomllib` takes a string character by character
 _FORBIDDEN = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]|\r(?!\n)")  # in any string
 _DIGITS_LIMIT = 4300  # Python converts no longer ones; TOML promises 64 bits
-_LONG_NUMBER = re.compile(rf"{_TOKEN.pattern}|(?<!\w)(?P<number>[0-9][0-9_]{{{_DIGITS_LIMIT},}}+)(?![.\w])")
+_LONG_NUMBER = rf"{_TOKEN.pattern}|(?<!\w)(?P<number>[0-9][0-9_]{{{_DIGITS_LIMIT},}}+)(?![.\w])"
 
 _parsed: ContextVar[dict[str, dict[str, Any]] | None] = ContextVar("parsed", default=None)
 
@@ -118,7 +118,7 @@ def _filled(value: Any, strings: dict[str, str]) -> Any:
 
 def _unreadable_value(text: str) -> BrokenFile:
     """Say where a number stands that Python refuses to convert."""
-    for token in _LONG_NUMBER.finditer(text):
+    for token in re.finditer(_LONG_NUMBER, text):
         if token["number"] is not None:
             place = line_and_column(text, token.start())
             return BrokenFile("This number has too many digits", *place)
@@ -136,7 +136,7 @@ def line_and_column(text: str, offset: int) -> tuple[int, int]:
 
 def _as_broken_file(message: str, text: str) -> BrokenFile:
     """Take the position out of a tomllib message ("… (at line 3, column 5)")."""
-    found = _POSITION.search(message)
+    found = re.search(_POSITION, message)
     if found is None:
         return BrokenFile(message)
     if found[1] is None:

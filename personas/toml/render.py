@@ -178,9 +178,11 @@ def _fresh_block(value: str, newline: str, written: Mapping[str, str]) -> str:
 
 def _may_be_literal(value: str, old: str) -> bool:
     """Whether a value can stand without escapes: nothing in it is hidden but what stood so before."""
-    if CONTROL.search(value):
+    if re.search(CONTROL, value):
         return False
-    return not HIDDEN.search(value) or not Counter(HIDDEN.findall(value)) - Counter(HIDDEN.findall(old))
+    return not re.search(HIDDEN, value) or not Counter(re.findall(HIDDEN, value)) - Counter(
+        re.findall(HIDDEN, old)
+    )
 
 
 def _mended(old: str, value: str, escape: Callable[[str], str]) -> str:
@@ -322,7 +324,7 @@ def _change_line(old: str, text: str, written: Mapping[str, str], *, last: bool 
     def fresh(value: str) -> str:
         return _escape_last(value, written) if last else _escape_block(value, written)
 
-    if "\\" not in old and not HIDDEN.search(old):
+    if "\\" not in old and not re.search(HIDDEN, old):
         return fresh(text)  # what is new is written as that was
     line = _mended(old, text, fresh)
     bare = _ESCAPE.sub("x", line) if '"' in line else ""

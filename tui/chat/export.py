@@ -18,8 +18,8 @@ if TYPE_CHECKING:
     from agent.core.turns import Turn
 
 
-_FENCE = re.compile(r" {0,3}(`{3,}|~{3,})(.*)")
-_BEYOND = re.compile(r"[^\n -~]")
+_FENCE = r" {0,3}(`{3,}|~{3,})(.*)"
+_BEYOND = r"[^\n -~]"
 
 
 def export_conversation(chat: Chat, name: str) -> Path:
@@ -79,8 +79,8 @@ FORMATS: dict[str, Callable[[Sequence[Turn]], str]] = {"md": as_markdown, "json"
 
 def _spelled(document: str) -> str:
     r"""Return JSON with the controls that it allows to stand raw (DEL, C1, bidi) spelled, as `\u009b`."""
-    return _BEYOND.sub(
-        lambda found: found[0] if sanitise(found[0]) == found[0] else _escape(found[0]), document
+    return re.sub(
+        _BEYOND, lambda found: found[0] if sanitise(found[0]) == found[0] else _escape(found[0]), document
     )
 
 
@@ -119,7 +119,7 @@ def _closed(text: str) -> str:
     """Return Markdown whose last fence is closed: else the turns below would be code too."""
     fence = ""
     for line in text.split("\n"):
-        found = _FENCE.match(line)
+        found = re.match(_FENCE, line)
         if not fence and found and not ("`" in found[2] and found[1][0] == "`"):
             fence = found[1]
         elif fence and found and found[1].startswith(fence) and not found[2].strip():

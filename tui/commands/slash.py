@@ -60,7 +60,6 @@ TAKES_WORDS = frozenset(
 TAKES_LINES = frozenset({"continue", "task"})
 """The commands whose argument is a message of any number of lines."""
 
-_COMMAND = re.compile(r"/([^\s/]*)(?=\s|\Z)")
 _MOST = 50
 
 
@@ -101,7 +100,7 @@ def read(text: str, commands: Mapping[str, str] = COMMANDS) -> SlashCommand | Un
     """
     if text.startswith("//"):
         return text[1:]
-    found = _COMMAND.match(text)
+    found = re.match(r"/([^\s/]*)(?=\s|\Z)", text)
     if found is None:
         return text
     word, rest = found[1], text[found.end() :].strip()

@@ -11,7 +11,7 @@ _SHAPES = re.compile(
 )
 _NAME = re.compile(r"(?i)key|token|secret|password")
 _STAND_IN = "[secret]"
-_ALONE = re.compile(r"(?:/model\s+)?(?:export\s+)?(?:\w+\s*[=:]\s*)?['\"]?\[secret\]['\"]?;?")
+_ALONE = r"(?:/model\s+)?(?:export\s+)?(?:\w+\s*[=:]\s*)?['\"]?\[secret\]['\"]?;?"
 _typed: set[str] = set()
 
 
@@ -35,7 +35,12 @@ def redact(text: str, env: Mapping[str, str] | None = None) -> str:
 def is_key(text: str, env: Mapping[str, str] | None = None) -> bool:
     """Whether a text is nothing but a key, as one pastes it, sets a variable to it, or gives it to /model."""
     text = text.strip()
-    return len(text) <= 4096 and _STAND_IN not in text and bool(_ALONE.fullmatch(redact(text, env)))
+    return (
+        len(text) <= 4096
+        and _STAND_IN not in text
+        and _STAND_IN in (rest := redact(text, env))
+        and bool(re.fullmatch(_ALONE, rest))
+    )
 
 
 GRACE = 0.5

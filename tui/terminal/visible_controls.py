@@ -18,7 +18,6 @@ _SIGNS = {stand_in: 0x2400 + code if code < 0x20 else 0x2421 if code == 0x7F els
           for stand_in, code in _FROM_SHOWN.items()}  # fmt: skip
 
 _stand_in = re.compile(f"[{chr(_FIRST_STAND_IN)}-{chr(_FIRST_STAND_IN + len(_CODES) - 1)}]")
-_surrogate = re.compile("[\ud800-\udfff]")
 
 
 def is_editable(text: str) -> bool:
@@ -30,9 +29,8 @@ def to_shown(text: str) -> str:
     """Return `text` with one stand-in for each hidden character; line feeds and tabs stay."""
     if SUSPECT.search(text) is None:
         return text
-    return _surrogate.sub("\ufffd", text).translate(
-        _TO_SHOWN
-    )  # a surrogate cannot be stored in a file at all
+    # A surrogate cannot be stored in a file at all.
+    return re.sub("[\ud800-\udfff]", "\ufffd", text).translate(_TO_SHOWN)
 
 
 def from_shown(text: str) -> str:

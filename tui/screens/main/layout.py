@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from pkgutil import resolve_name
+from importlib import import_module
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from textual.containers import Vertical
@@ -12,7 +12,7 @@ from textual.screen import Screen
 from textual.widget import Widget
 
 from tui.app.notifications import LOW
-from tui.commands.panes import BY_ID, COLUMNS, PANES, ColumnName, min_width
+from tui.commands.panes import BY_ID, COLUMNS, PANES, ColumnName, Pane, min_width
 from tui.screens.too_small import is_too_small, too_small
 from tui.widgets.plain_text import LiteralStatic
 
@@ -55,7 +55,7 @@ class PaneLayout:
         self._laid_out, self._front_changed = laid_out, front_changed
         self._layouts: dict[str, dict[str, int]] = {}
         self.front = PANES[0].id
-        self.widgets: dict[str, Widget] = {pane.id: resolve_name(pane.widget)() for pane in PANES}
+        self.widgets: dict[str, Widget] = {pane.id: _made(pane) for pane in PANES}
         self._columns: dict[ColumnName, Widget] = {}
         self.over_prompt: Widget | None = None
         """What stands in the place of the prompt, see `cover_prompt`."""
@@ -325,3 +325,9 @@ class PaneLayout:
 
     def action_previous_pane(self) -> None:
         self._step_pane(-1)
+
+
+def _made(pane: Pane) -> Widget:
+    module, name = pane.widget.split(":")
+    made: Widget = getattr(import_module(module), name)()
+    return made

@@ -62,10 +62,11 @@ _SEQUENCE = (
     r"|[P\]X^_][^\x07\x1b]*(?:\x07|\x1b\\)"  # an answer of the terminal
     r")"
 )
-_TOKEN = re.compile(f"(?P<run>{_RUN})|{_SEQUENCE}|[\\s\\S]")
-_UNFINISHED = re.compile(r"\x1b(?:\[(?:M[^\x1b]{0,2}|\[|[0-?]*[ -/]*)|O)?\Z")
-_MODIFY_OTHER_KEYS = re.compile(r"\x1b\[27;(\d{1,3});(\d{1,7})~")
-_LINE_END = re.compile(r"\r\n?|\n")
+# Not compiled here: no key is read before the first paint.
+_TOKEN = f"(?P<run>{_RUN})|{_SEQUENCE}|[\\s\\S]"
+_UNFINISHED = r"\x1b(?:\[(?:M[^\x1b]{0,2}|\[|[0-?]*[ -/]*)|O)?\Z"
+_MODIFY_OTHER_KEYS = r"\x1b\[27;(\d{1,3});(\d{1,7})~"
+_LINE_END = r"\r\n?|\n"
 
 
 class UnmarkedPaste(events.Paste):
@@ -134,7 +135,7 @@ class InputParser(XTermParser):
                     yield paste
                 continue
             typed, mark, data = data.partition(PASTE_START)
-            if not mark and (unfinished := _UNFINISHED.search(typed)):
+            if not mark and (unfinished := re.search(_UNFINISHED, typed)):
                 typed, self._unfinished = typed[: unfinished.start()], unfinished.group()
             yield from self._take_typed(typed)
             if mark:
@@ -177,7 +178,7 @@ class InputParser(XTermParser):
 
     def _take_typed(self, data: str) -> Iterator[Message]:
         run = ""  # also over sequences that mean nothing: a paste without marks may hold colours
-        for token in _TOKEN.finditer(data):
+        for token in re.finditer(_TOKEN, data):
             if token["run"]:
                 run += token["run"]
             elif messages := list(self._sequence(token.group())):
@@ -201,12 +202,12 @@ class InputParser(XTermParser):
     def _take_run(self, run: str) -> Iterator[Message]:
         """Yield a run of characters as keys or as a paste. A line end behind all of it alone is Enter."""
         inner, now = run.rstrip("\r\n\t"), self._clock()
-        is_long = len(_LINE_END.sub("", inner)) > TYPED_AT_ONCE
+        is_long = len(re.sub(_LINE_END, "", inner)) > TYPED_AT_ONCE
         goes_on = bool(inner) and now - self._unmarked_at <= SAME_PASTE
         if goes_on:
-            is_paste = bool(_LINE_END.search(run))
+            is_paste = bool(re.search(_LINE_END, run))
         else:
-            is_paste = bool(_LINE_END.search(inner)) and (is_long or now - self._pasted_at <= SAME_PASTE)
+            is_paste = bool(re.search(_LINE_END, inner)) and (is_long or now - self._pasted_at <= SAME_PASTE)
         if is_paste:
             self._unmarked_at = now
             if (
@@ -214,7 +215,7 @@ class InputParser(XTermParser):
             ):  # else its line ends are Ctrl+J, and that one is Enter
                 inner = run
         if is_paste or is_long:
-            yield UnmarkedPaste(_LINE_END.sub("\n", inner), inner)
+            yield UnmarkedPaste(re.sub(_LINE_END, "\n", inner), inner)
             run = run[len(inner) :]
         if run:
             yield from super().feed(run)
@@ -233,7 +234,7 @@ class InputParser(XTermParser):
 
 def _as_kitty(sequence: str) -> str:
     """Return a character with modifiers in the form Textual knows, where xterm's modifyOtherKeys sent it."""
-    if (found := _MODIFY_OTHER_KEYS.fullmatch(sequence)) is None:
+    if (found := re.fullmatch(_MODIFY_OTHER_KEYS, sequence)) is None:
         return sequence
     modifiers, code = found.groups()
     return f"\x1b[{code};{modifiers}{f';{code}' if modifiers == '2' else ''}u"
