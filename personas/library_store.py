@@ -132,16 +132,12 @@ class LibraryStore:
 
     def touched(self, kind: Kind, name: str) -> builtins.list[str]:
         """Return the ids of the personas that a document is a part of, by a link or by their arc, sorted."""
-        users = self.users(kind, name)
-        personas = {user.name for user in users if user.kind == "persona"}
-        for arc in {user.name for user in users if user.kind == "arc"}:
-            personas.update(self.touched("arc", arc))
-        return sorted(personas)
+        return self._personas(self.users(kind, name))
 
     def is_shared(self, kind: Kind, name: str) -> bool:
         """Whether a document has more than one user, or is a part of more than one persona."""
-        users = {user.key for user in self.users(kind, name)}
-        return len(users) > 1 or len(self.touched(kind, name)) > 1
+        users = self.users(kind, name)
+        return len({user.key for user in users}) > 1 or len(self._personas(users)) > 1
 
     def changed(self, key: str, summary: str) -> dict[str, Any]:
         """Return what a command or a tool answers that has changed a persona or a document.
@@ -161,7 +157,8 @@ class LibraryStore:
         for stage in document.stages if document is not None else ():
             gone = [part for part in stage.parts if library.get(("part", part)) is None]
             warnings += [f"there is no part {part} for the stage {stage.name}" for part in gone]
-        users, personas = self.users(kind, name), self.touched(kind, name)
+        users = self.users(kind, name)
+        personas = self._personas(users)
         said = f"{summary}; a part of {', '.join(personas)}" if personas else summary
         named = [user.to_record() for user in users]
         return {**record, "summary": said, "warnings": warnings, "users": named, "personas": personas}
@@ -415,6 +412,13 @@ class LibraryStore:
     def _in_skill_file(self, kind: Kind, name: str) -> bool:
         path = path_of(self.store.home, kind, name)
         return path is not None and path.name == SKILL_FILE
+
+    def _personas(self, users: Sequence[User]) -> builtins.list[str]:
+        """Return the ids of users that are personas, and of the personas on arcs that are users, sorted."""
+        personas = {user.name for user in users if user.kind == "persona"}
+        if arcs := {user.name for user in users if user.kind == "arc"}:
+            personas |= {one.id for one in self.store.list() if one.arc is not None and one.arc.name in arcs}
+        return sorted(personas)
 
     def _change_arc(self, arc: str, change: TextChange) -> None:
         self.get("arc", arc)

@@ -219,7 +219,7 @@ class Store:
             log = file.catch_up(content)
             unit = log.history.units.get(key_of_run(by.session_id, by.run_id or ""))
             if unit is None or unit.undone_at:
-                file.write(log, content, content, by=by, note=(subject, reason), reason=reason)
+                file.write(log, content, content, by=by, note=(subject, subject), reason=reason)
 
     def keep(self, persona_id: str, change: Change, *, by: Author, reason: str) -> None:
         """Keep the text a change would lead to as a version; the file stays as it is.

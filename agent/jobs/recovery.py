@@ -345,7 +345,7 @@ def _cancelled(job: Job) -> Job:
 
 def approval_now(store: Store, persona_id: str, call: ToolCallTurn) -> Approval:
     """Return what a call from a conversation on disk would do now. Total: whatever is wrong is its note."""
-    tools = make_tools(ToolEnvironment(store, persona_id), "always", "with outputs")
+    tools = make_tools(ToolEnvironment(store, persona_id), "always", "with outputs", "with library")
     tool = next((one for one in tools if one.name == call.tool_name), None)
     if tool is None:
         return Approval(tool=call.tool_name[:200], note="There is no such tool; the call cannot be made.")

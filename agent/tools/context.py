@@ -329,7 +329,9 @@ class ToolEnvironment:
             if done["id"] == self.persona_id:
                 return done, self._read()
             with suppress(PersonaError):  # it is done, and can be undone from where it was done
-                self.store.note_unit(self.persona_id, by=by, subject="library", reason="agent: the library")
+                self.store.note_unit(
+                    self.persona_id, by=by, subject="the library", reason="agent: the library"
+                )
             return done, None
 
         made = await self._write(

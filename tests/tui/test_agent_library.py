@@ -25,6 +25,7 @@ from tests.support.messages_answers import Reply, say
 from tests.support.messages_answers import call as call_tool
 from tests.support.messages_server import MessagesServer
 from tests.support.persona_agent import Backend, Workplace, send_agent_message
+from tests.support.program import make_store, program
 from tests.support.task_bench import COMPLETE, PROMPT, Bench
 
 WARMER = ToolUse("update_agent_part", {"name": "warmth", "content": "Be warmer."})
@@ -142,10 +143,17 @@ async def test_ask_destructive_asks_for_a_change_of_what_several_use_and_says_wh
     assert task.pending is not None and task.pending.approval is not None
     approval = task.pending.approval
     assert "-Be warmer." in approval.diff and "+Be warm again." in approval.diff
-    assert approval.note == "set content of part warmth; a part of kept, other"
-    await bench.runner.respond(bench.chat, "no, ask other first")
+    assert approval.note == "Used by kept, other."
+    assert bench.runner.park("kept")
     await bench.runner.wait("kept")
-    assert LibraryStore(store).get("part", "warmth").content == "Be warmer."
+
+    later = Bench(store, [answer(COMPLETE)], rules)  # another program
+    later.chat.load()
+    found = await later.runner.find(store, "kept")
+    assert found is not None and found.pending is not None and found.pending.approval == approval
+    await later.runner.respond(later.chat, "once")
+    await later.runner.wait("kept")
+    assert LibraryStore(store).get("part", "warmth").content == "Be warm again."
 
 
 async def test_the_agent_neither_deletes_its_own_persona_nor_overwrites_a_prompt_it_has_not_seen(
@@ -179,3 +187,28 @@ async def test_the_agent_neither_deletes_its_own_persona_nor_overwrites_a_prompt
     assert "changed since you last read it" in results[2].output and "only its owner" in results[3].output
     assert '"system_prompt": "Mine.\\n"' in results[4].output
     assert [one.persona.system_prompt for one in written] == ["New."]
+
+
+async def test_what_is_typed_is_in_what_the_agent_compiles_and_its_run_is_undone_on_the_screen(
+    tmp_path: Path,
+) -> None:
+    store = make_store(tmp_path)
+    fill(store, "two")
+    script = [
+        answer(ToolUse("use_library")),
+        answer(ToolUse("compile_persona", {"name": "one"}), WARMER),
+        answer("It is warmer."),
+    ]
+    async with program(store, *script, size=(110, 40)) as p:
+        p.prompt.focus()
+        await p.press("ctrl+home")
+        await p.write("Typed. ")
+        await p.run_to_end("make the shared part warmer")
+        talk = p.main.conversation.talk
+        assert talk is not None
+        results = [turn for turn in talk.chat.turns if isinstance(turn, ToolResultTurn)]
+        assert "Typed. first line" in results[1].output and "a part of two" in results[2].output
+        p.main.action_undo_agent()
+        await p.told("also in part/warmth")
+        assert LibraryStore(store).get("part", "warmth").content == "Be warm."
+        assert p.on_disk("one").startswith("Typed. first line")

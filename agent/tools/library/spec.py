@@ -60,14 +60,18 @@ class LibraryTool:
         return self.answer.model_validate(self.run(library, given))
 
     def rehearse(self, store: Store, given: BaseModel) -> tuple[Mapping[str, tuple[str, str]], str]:
-        """Return the texts before and after a call, by document, and what it would say that it did. Nothing is written.
+        """Return the texts before and after a call, by document, and who uses what it changes. Nothing is written.
 
         Raises:
             PersonaError: the call could not be made.
         """
         rehearsal = Rehearsal(store)
         done = self.run(LibraryStore(rehearsal), given)
-        return rehearsal.texts, str(done["summary"])
+        users = [
+            one["name"] if one["kind"] == "persona" else f"arc/{one['name']}" for one in done.get("users", ())
+        ]
+        named = ", ".join(dict.fromkeys([*users, *done.get("personas", ())]))
+        return rehearsal.texts, f"Used by {named}." if named else ""
 
     def is_shared(self, store: Store, given: BaseModel) -> bool:
         """Return whether a call changes a document that has more than one user. Blocking."""
