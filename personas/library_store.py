@@ -20,7 +20,7 @@ from personas.changes import (
     SetTags,
     require_line,
 )
-from personas.errors import InvalidValue, PersonaError
+from personas.errors import InvalidValue, OutsideHome, PersonaError
 from personas.files.text_file import sha256
 from personas.library.documents import (
     CHOICES,
@@ -268,17 +268,27 @@ class LibraryStore:
         self.store.create(fields.get("display_name") or name, persona_id=name)
         self.store.change(name, change, revision=None, by=self._by, reason="created")
 
+    def persona(self, persona_id: str) -> Persona:
+        """Return a persona, broken ones too.
+
+        Raises:
+            OutsideHome: it is no id; the key of a document, which the store would take too, is none either.
+        """
+        if "/" in persona_id:
+            raise OutsideHome(f"{persona_id!r} cannot be a persona's id: an id is a plain file name.")
+        return self.store.get(persona_id)
+
     def update_persona(self, name: str, fields: Mapping[str, Any]) -> None:
         """Set the given keys of a persona, see `PERSONA_FIELDS`.
 
         Raises:
             InvalidValue: a value cannot be.
         """
-        self.store.change(name, _persona_change(fields), revision=None, by=self._by)
+        self._change_persona(name, _persona_change(fields))
 
     def delete_persona(self, name: str) -> None:
         """Delete a persona; `persona restore` brings it back."""
-        self.store.delete(name, by=self._by)
+        self.store.delete(self.persona(name).id, by=self._by)
 
     # -- links ----------------------------------------------------------------------------------------
 
@@ -301,7 +311,7 @@ class LibraryStore:
         if stage is not None:
             _require_stage(document, stage)
         change = link(kind, name, order=order, priority=priority, stage=stage or "")
-        return self.store.change(persona_id, change, revision=None, by=self._by)
+        return self._change_persona(persona_id, change)
 
     def unlink(self, persona_id: str, kind: Kind, name: str) -> Persona:
         """Take a link away; the document need not exist.
@@ -309,7 +319,7 @@ class LibraryStore:
         Raises:
             InvalidValue: it is not linked.
         """
-        return self.store.change(persona_id, unlink(kind, name), revision=None, by=self._by)
+        return self._change_persona(persona_id, unlink(kind, name))
 
     def set_stage(self, persona_id: str, wanted: str) -> str:
         """Put a persona on a stage of its arc and return the stage.
@@ -321,7 +331,7 @@ class LibraryStore:
         Raises:
             InvalidValue: the persona has no arc, the arc no such stage, or the last one is reached.
         """
-        persona = self.store.get(persona_id)
+        persona = self.persona(persona_id)
         if persona.arc is None:
             raise InvalidValue(
                 f"{persona_id} is on no arc; link one with `persona link {persona_id} arc NAME`."
@@ -383,6 +393,9 @@ class LibraryStore:
         self._change_arc(arc, set_stage_part(stage, part, is_there=False))
 
     # -- inside ---------------------------------------------------------------------------------------
+
+    def _change_persona(self, persona_id: str, change: Change) -> Persona:
+        return self.store.change(self.persona(persona_id).id, change, revision=None, by=self._by)
 
     def _change(
         self,
@@ -469,6 +482,8 @@ def check_fields(kind: Kind, fields: Mapping[str, Any]) -> list[str]:
     for key, value in fields.items():
         if key not in FIELDS[kind]:
             raise InvalidValue(f"A {kind} has no {key}; it has {', '.join(FIELDS[kind])}.")
+        if isinstance(value, str) and "\0" in value:
+            raise InvalidValue(f"{key} must not hold the character NUL.")
         if key == "stages":
             stages = [stage["name"] for stage in value]
             for stage in stages:

@@ -316,8 +316,12 @@ def test_hostile_arguments_are_refused_and_harm_nothing(filled: Call, store: Sto
             filled("create_agent_persona", name=name)
         with pytest.raises(PersonaError):
             filled("add_persona_part", persona="p", part=name)
-    with pytest.raises(OutsideHome):
-        filled("get_agent_persona", name="../p")
+    for name in ("../p", "part/warm"):
+        for tool in ("get_agent_persona", "update_agent_persona", "delete_agent_persona"):
+            with pytest.raises(OutsideHome):
+                filled(tool, name=name)
+        with pytest.raises(OutsideHome):
+            filled("add_persona_trait", persona=name, trait="curious")
     with pytest.raises(ValidationError):
         filled("create_agent_part", name="x", colour="red")
     with pytest.raises(PersonaError):

@@ -97,7 +97,7 @@ def _documents(kind: Kind) -> Iterator[LibraryTool]:
 
 def _readable(library: LibraryStore, name: str) -> Persona:
     """Return a persona that is not broken."""
-    persona = library.store.get(name)
+    persona = library.persona(name)
     if persona.error is not None:
         raise broken_file(persona.id, persona.error, is_readable=bool(persona.revision))
     return persona
@@ -184,7 +184,7 @@ def _links(kind: Kind) -> Iterator[LibraryTool]:
 
 
 def _assign_arc(library: LibraryStore, given: Any) -> Mapping[str, Any]:
-    arc = library.store.get(given.persona).arc
+    arc = library.persona(given.persona).arc
     if arc is not None and arc.name == given.arc and given.stage and given.stage != arc.stage:
         library.set_stage(given.persona, given.stage)
     else:
