@@ -7,7 +7,7 @@ import logging
 from collections.abc import Iterator, Mapping
 from decimal import Decimal
 from functools import lru_cache
-from typing import Any, get_type_hints
+from typing import Any, Protocol, get_type_hints
 
 from pydantic import (
     AfterValidator,
@@ -22,7 +22,7 @@ from pydantic import (
 from agent.core.errors import InvalidInput, PersonaError
 from agent.core.limits import shorten
 from agent.core.redaction import text_of
-from agent.core.tool import Tool, ToolOutput
+from agent.core.tool import ToolOutput
 from agent.core.turns import DEEPEST, freeze, nesting_exceeds, thaw
 
 log = logging.getLogger(__name__)
@@ -35,7 +35,19 @@ _SURE_DIGITS = 16
 """A float with more significant digits than these may have been rounded when it was read."""
 
 
-def validate(tool: Tool, value: Mapping[str, Any]) -> BaseModel:
+class HasInput(Protocol):
+    """Something with a name that takes an input, such as a tool."""
+
+    @property
+    def name(self) -> str:
+        """What messages call it."""
+
+    @property
+    def input(self) -> type[BaseModel]:
+        """The model of its input."""
+
+
+def validate(tool: HasInput, value: Mapping[str, Any]) -> BaseModel:
     """Return the tool's own validated copy of an input, strictly: nothing is turned into another type or dropped.
 
     A field the model does not know is an error, unless the model says itself what becomes of such fields

@@ -72,4 +72,5 @@ def test_no_command_without_a_screen_imports_the_sdk_or_the_app(
 ) -> None:
     modules = modules_after(place, *arguments)
     assert "tui.cli.group" in modules
-    assert {name for name in modules if name.split(".")[0] in ("anthropic", "textual", "httpx2")} == set()
+    unwanted = ("anthropic", "textual", "httpx2", "mcp", "mcp_types", "uvicorn")
+    assert {name for name in modules if name.split(".")[0] in unwanted} == set()

@@ -45,6 +45,7 @@ COMMANDS = {
     "compile": "tui.cli.compile:compile_command",
     "manifest": "tui.cli.compile:manifest",
     "explain": "tui.cli.compile:explain",
+    "mcp": "tui.cli.mcp:mcp_command",
     "trust": "tui.cli.trust:trust",
     "doctor": "tui.cli.doctor:doctor",
     "demo": "tui.cli.demo:demo",
