@@ -271,6 +271,20 @@ def test_missing_broken_looped_and_double_links_are_named_in_answers(filled: Cal
     assert filled("list_agent_skills")["skills"][0]["error"]
 
 
+def test_an_unknown_stage_or_arc_counts_as_none_and_is_reported(filled: Call, store: Store) -> None:
+    assert filled("get_agent_persona", name="p", stage="hot")["missing"] == [{"kind": "stage", "name": "hot"}]
+    for arc, missing in (
+        ("thaw", {"kind": "stage", "name": "hot"}),
+        ("melt", {"kind": "arc", "name": "melt"}),
+    ):
+        store.path("p").write_text(f'[arc]\nname = "{arc}"\nstage = "hot"\n')
+        found = filled("get_agent_persona", name="p")
+        assert found["arc"] == {"name": arc, "stage": None} and found["missing"] == [missing]
+        assert filled("compile_persona", name="p")["missing"] == [missing]
+        with pytest.raises(PersonaError, match=r"no stage 'hot'|no arc 'melt'"):
+            filled("advance_persona_stage", persona="p")
+
+
 def test_a_skill_folder_is_read_and_changed_in_place_and_a_toml_file_wins_over_it(
     call: Call, store: Store
 ) -> None:
