@@ -27,6 +27,7 @@ from tests.support.messages_server import MessagesServer
 from tests.support.persona_agent import Backend, Workplace, send_agent_message
 from tests.support.program import make_store, program
 from tests.support.task_bench import COMPLETE, PROMPT, Bench
+from tui.screens.library.place import LibraryPlace
 
 WARMER = ToolUse("update_agent_part", {"name": "warmth", "content": "Be warmer."})
 
@@ -212,3 +213,19 @@ async def test_what_is_typed_is_in_what_the_agent_compiles_and_its_run_is_undone
         await p.told("also in part/warmth")
         assert LibraryStore(store).get("part", "warmth").content == "Be warm."
         assert p.on_disk("one").startswith("Typed. first line")
+
+
+async def test_what_is_typed_in_the_library_is_stored_before_a_call_of_the_agent(tmp_path: Path) -> None:
+    store = make_store(tmp_path)
+    fill(store, "two")
+    async with program(store, answer("Hello."), size=(110, 40)) as p:
+        await p.run_to_end("hello")
+        talk = p.main.conversation.talk
+        assert talk is not None
+        p.main.open_library("part", "warmth")
+        await p.until(
+            lambda: isinstance(p.app.screen, LibraryPlace) and p.app.screen.editor.text == "Be warm."
+        )
+        await p.write("Typed. ")
+        await talk.chat.flush()
+        assert LibraryStore(store).get("part", "warmth").content == "Typed. Be warm."
