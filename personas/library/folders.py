@@ -84,14 +84,20 @@ def move_beside_skill(home: Home, old: str, new: str) -> None:
         raise storage_error(error, "rename", source) from None
 
 
-def read_file_of(home: Home, kind: Kind, name: str) -> LibraryDocument | None:
-    """Return a document, None where there is none."""
+def read_file_of(home: Home, kind: Kind, name: str, *, folder: Path | None = None) -> LibraryDocument | None:
+    """Return a document, None where there is none.
+
+    Args:
+        home, kind, name: which one.
+        folder: the folder of the kind, where it is known to be inside the home.
+    """
     path = path_of(home, kind, name)
     if path is None:
         return None
     is_skill_file = path.name == SKILL_FILE
     try:
-        content = read_regular(path, root=home.root)
+        is_plain = path.parent == folder and not path.is_symlink()
+        content = read_regular(path, root=path.parent if is_plain else home.root)
     except FileNotFoundError:
         gone = StorageError(f"{path} is gone, or a symlink that leads nowhere.")
         return broken_document(kind, name, gone)
@@ -138,9 +144,10 @@ def read_all(home: Home, kind: Kind) -> list[LibraryDocument]:
         OutsideHome, StorageError: see `names`.
     """
     documents = []
+    folder = home.inside(folder_of(home, kind))
     for name in names(home, kind):
         if is_name(name):
-            document = read_file_of(home, kind, name)
+            document = read_file_of(home, kind, name, folder=folder)
         else:
             wrong = OutsideHome(
                 f"a {kind}'s name has lower-case letters, digits and hyphens, 64 at most; rename it"

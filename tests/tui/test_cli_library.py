@@ -53,7 +53,7 @@ def test_documents_are_made_listed_shown_set_renamed_and_deleted(place: Workplac
     made = parsed(place, "part", "set", "warm", "content", "Be very warm.")
     assert made["id"] == "part/warm" and made["version"] == 2
     assert parsed(place, "part", "users", "warm") == [{"kind": "persona", "name": "p"}]
-    assert "changed in p" in run(place, "part", "rename", "warm", "kind")
+    assert "every reference to it; a part of p" in run(place, "part", "rename", "warm", "kind")
     assert "used by p" in run(place, "part", "rm", "kind", "--yes", code=1)
     run(place, "part", "rm", "cool", "--yes")
     assert "created" in run(place, "log", "part/cool")

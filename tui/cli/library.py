@@ -186,9 +186,8 @@ def _rename(kind: Kind) -> click.Command:
     @click.pass_obj
     def command(invocation: Invocation, name: str, new_name: str, as_json: bool) -> None:
         users = LibraryStore(invocation.store).rename(kind, name, new_name)
-        named = ", ".join(dict.fromkeys(user.key for user in users))
-        summary = f"renamed {kind} {name} to {new_name}" + (f"; changed in {named}" if named else "")
-        _result(invocation, f"{kind}/{new_name}", summary, as_json)
+        also = ", and every reference to it" if users else ""
+        _result(invocation, f"{kind}/{new_name}", f"renamed {kind} {name} to {new_name}{also}", as_json)
 
     return command
 
