@@ -95,6 +95,10 @@ async def test_enter_shows_the_output_with_what_holds_of_it_and_the_ones_before(
         )
         await p.press("escape")
         await p.until(lambda: p.app.screen is p.main)
+        await p.press("s")
+        await p.until(lambda: "What is sent for refund" in seen(p))
+        await p.press("escape")
+        await p.until(lambda: "Output of refund" in seen(p))
         await p.press("escape")
         assert p.main.prompt.is_on_screen and p.main.tests.rows.has_focus
 

@@ -93,6 +93,14 @@ class OutputViewing:
         if had_focus:
             self._panes.action_go("tests")
 
+    def leave(self) -> None:
+        """Go back from what is sent to the output, else close the pane."""
+        if self._wants_request:
+            self._wants_request = False
+            self.refresh()
+        else:
+            self.close()
+
     # -- what is shown ------------------------------------------------------------------------------------
 
     def refresh(self) -> None:

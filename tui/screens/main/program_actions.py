@@ -80,7 +80,7 @@ class ProgramActions:
             if pane.rows.has_focus and pane.rows.marked:
                 return "clear the marks", pane.rows.clear_marks
         if self._viewing.has_focus:
-            return "close", self._viewing.close
+            return "close", self._viewing.leave
         if self._talk.is_open:
             return self._talk.escape_meaning()
         if self._chat.panel_controller.reading:
