@@ -155,3 +155,19 @@ async def test_what_is_typed_in_a_form_is_there_again_after_esc_and_after_a_rest
         await p.press("enter")
         await p.until(lambda: store.get("kind").test_inputs[0].expect[-1].value == "So")
         assert await form(p, "n", *"starts", "enter") == ""
+
+
+async def test_a_broken_expectation_is_listed_with_what_is_wrong(tmp_path: Path) -> None:
+    store = make_kind(tmp_path)
+    path = store.path("kind")
+    path.write_text(path.read_text().replace('"word-count"', '"words"'))
+    async with program(store, size=(160, 50)) as p:
+        await p.press("f4", "E")
+        form = await p.dialog(Expectations)
+        rows = form.query_one(RowList)
+        assert [row.text for row in rows.rows[:2]] == [
+            "icontains: sorry",
+            "there is no expectation of type 'words' (line 7): mend it in the file",
+        ]
+        await p.press("down", "enter", "x")
+        assert p.app.screen is form and len(rows.rows) == 5

@@ -63,7 +63,7 @@ MEANINGS: Mapping[str, str] = {
 }
 """What each type checks, in the order in which they are offered."""
 NUMBERS = ("min", "max", "value", "threshold")
-SAMPLES, MIN_PASS, NEW = "samples", "min_pass", "new"
+SAMPLES, MIN_PASS, NEW, BROKEN = "samples", "min_pass", "new", "broken"
 DRAFT = "expectation"
 """By this name a text is kept that is typed for a new expectation."""
 
@@ -136,11 +136,15 @@ class Expectations(Dialog[None]):
             self.fit_soon()
 
     def _fill(self) -> None:
+        from agent.outputs.variant import fault_of_input
+
         rows = []
         for place, one in enumerate(self._input.expect):
             verdict = self._verdicts[place] if place < len(self._verdicts) else None
             mark, reason = (SIGNS[verdict.verdict], verdict.reason) if verdict is not None else (" ", "")
             rows.append(Row(str(place), shown(one), head=mark, tail=reason))
+        if fault := fault_of_input(self._input):
+            rows.append(Row(BROKEN, f"{fault}: mend it in the file", head=SIGNS["error"], tone="error"))
         samples, min_pass = self._input.samples or 1, self._input.min_pass or "all"
         rows += [
             Row(NEW, "Add an expectation …", head="+"),
@@ -162,7 +166,7 @@ class Expectations(Dialog[None]):
             self.action_new()
         elif event.key in (SAMPLES, MIN_PASS):
             self._ask_number(event.key)
-        else:
+        elif event.key != BROKEN:
             self._edit(self._input.expect[int(event.key)])
 
     def action_new(self) -> None:
