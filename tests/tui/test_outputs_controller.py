@@ -149,7 +149,7 @@ async def test_without_a_model_nothing_is_run(tmp_path: Path) -> None:
     store = make_store(tmp_path, {"kind": FILE})
     async with program(store, first=store.get("kind")) as p:
         p.main.start(p.main.outputs.run())
-        await p.told("/model connects one")
+        await p.told("/model connects one. Without one, o at a test input and then v takes an answer")
         assert p.main.outputs.progress is None
 
 

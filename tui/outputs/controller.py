@@ -11,6 +11,7 @@ from collections.abc import Callable, Collection, Coroutine, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from personas.errors import InvalidValue
+from tui.commands.registry import first_key
 from tui.outputs.run import Attend, OutputKey, Progress, Result, RunAtWork, Work
 
 if TYPE_CHECKING:
@@ -406,7 +407,12 @@ class OutputsController:
         assert self._store is not None
         evaluator = self.evaluator
         if not evaluator.is_connected:
-            raise InvalidValue(NO_MODEL)
+            keys = self._settings().keys
+            asks, pastes = first_key("tests.output", keys), first_key("outputs.paste", keys)
+            without = (
+                f" Without one, {asks} at a test input and then {pastes} takes an answer from elsewhere."
+            )
+            raise InvalidValue(NO_MODEL + without * bool(asks and pastes))
         persona = read_runnable(self._store, persona_id)
         at_work = {key.input_id for key in tuple(self._streams) if key.persona_id == persona_id}
         inputs = [one for one in chosen_inputs(persona, list(input_ids)) if one.id not in at_work]
