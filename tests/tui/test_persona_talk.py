@@ -19,6 +19,7 @@ from tests.support.messages_server import MessagesServer
 from tests.support.program import Program, make_store, program
 from tests.support.screen_svg import draw, rows_of
 from tests.tui.test_app_settings import preferences
+from tui.external_editor.process import ExternalEditor
 from tui.screens.dialogs.picker import PickSeveral
 from tui.widgets.plain_text import LiteralButton
 from tui.widgets.talk_panel import TalkPanel
@@ -233,3 +234,22 @@ async def test_a_message_becomes_a_test_input_by_key_and_by_mouse(
         assert p.main.panes.widget(type(p.main.tests)).rows is not None and isinstance(
             p.main.tests.rows, RowList
         )
+
+
+async def test_the_editor_is_for_the_message_of_the_talk(
+    tmp_path: Path, server: MessagesServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def edit(_self: object, _app: object, path: Path, _keep: object = ()) -> bool:
+        assert path.read_text() == "Hel"
+        path.write_text("Hello")
+        return True
+
+    monkeypatch.setattr(ExternalEditor, "run", edit)
+    async with talking(tmp_path, server) as p:
+        p.main.chat_bar.set_draft("for the agent")
+        p.main.action_talk()
+        await p.until(lambda: p.main.focused is p.main.bar.input and p.main.bar is p.main.talk.bar)
+        await p.write("Hel")
+        await p.press("ctrl+g")
+        await p.until(lambda: p.main.bar.draft == "Hello")
+        assert p.main.chat_bar.draft == "for the agent"

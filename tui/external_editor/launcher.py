@@ -26,14 +26,15 @@ async def edit_draft(app: PersonaApp) -> None:
     Raises:
         PersonaError: the editor could not be started, or the text cannot be handed to it.
     """
-    from tui.external_editor.message_file import hand_out, left_more
+    from tui.external_editor.message_file import hand_out, left_more, merged
 
     main = app.main
     async with app.external_editor.reserved() as is_free:
         if not is_free:
             return
         home = main.documents.workspace.store.home if main.documents is not None else None
-        persona_id, asked, text = main.conversation.shown_id, main.chat_bar.asked, main.chat_bar.draft
+        bar, persona_id = main.bar, main.conversation.shown_id
+        asked, text = bar.asked, bar.draft
         failure, more = "", ""
         try:
             draft = await asyncio.to_thread(hand_out, home, persona_id, text)
@@ -51,7 +52,9 @@ async def edit_draft(app: PersonaApp) -> None:
             raise
         written = await _read_back(draft)
         news = draft.is_news(written) and not (failure and not written)
-        if news:
+        if news and bar is not main.chat_bar:
+            bar.set_draft(merged(text, bar.draft, written))  # of a talk, whose draft is on no disk
+        elif news:
             main.conversation.drafts.take_draft(persona_id, text, written, older=main.chat_bar.asked != asked)
             await main.conversation.drafts.remember()
         left_others = bool(failure) and await asyncio.to_thread(draft.has_others)

@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     from tui.document.undo import Operation
     from tui.screens.main.layout import PaneLayout
     from tui.screens.main.persona_view import PersonaView
-    from tui.widgets.chat_bar import ChatBar
     from tui.widgets.text.document_editor import TextEditor
 
 NOT_READ = "That is still being read."
@@ -34,7 +33,6 @@ class PersonaActions:
         host: the main screen.
         view: shows the open persona.
         panes: its panes.
-        chat_bar: the external editor is for what is written there while it has the keys.
         conversations: the persona's conversation.
     """
 
@@ -43,10 +41,9 @@ class PersonaActions:
         host: Host,
         view: PersonaView,
         panes: PaneLayout,
-        chat_bar: ChatBar,
         conversations: ConversationController,
     ) -> None:
-        self._host, self._view, self._chat_bar, self._conversations = host, view, chat_bar, conversations
+        self._host, self._view, self._conversations = host, view, conversations
         self._prompt = panes.widget(PromptPane).editor
         self._tests = panes.widget(TestInputs)
         self._settings = panes.widget(SettingsPane)
@@ -268,8 +265,8 @@ class PersonaActions:
             self._host.tell("Nothing was thrown away, or something is not saved now: save that first.")
 
     def action_external_editor(self) -> None:
-        if self._conversations.bar_focused:
-            self._chat_bar.input.after_typing(lambda: self._host.start(self._edit_draft()))
+        if (bar := self._host.program.main.bar).input.has_focus:
+            bar.input.after_typing(lambda: self._host.start(self._edit_draft()))
         else:
             self._host.start(self._edit_file())
 

@@ -134,7 +134,7 @@ class MainScreen(Screen[None]):
         self.view.wanted = persona_id
         self.output_viewing = OutputViewing(self, self.panes, self.view, self.outputs)
         self.persona_commands = PersonaCommands(self, self.view, self.catalog, self._at_work)
-        self.persona_actions = PersonaActions(self, self.view, self.panes, self.chat_bar, self.conversation)
+        self.persona_actions = PersonaActions(self, self.view, self.panes, self.conversation)
         self.talk = TalkActions(
             self,
             self,
