@@ -10,9 +10,11 @@ from typing import Any
 import pytest
 
 from agent.outputs.ensemble import EnsembleLog, PersonaAnswer
+from agent.outputs.variant import variant_now
 from tests.support.messages_answers import Refusal, say
 from tests.support.messages_server import MessagesServer
 from tests.support.persona_agent import Backend, Workplace
+from tui.cli.ask import AnswerStream
 
 
 @pytest.fixture
@@ -78,6 +80,24 @@ def test_at_once_nobody_hears_this_rounds_answers(place: Workplace, server: Mess
     code, lines = ask(place, "Hello", "--to", "ann,bob", "--parallel")
     assert code == 0 and [one.get("name") for one in lines] == ["Ann", "Bob", None]
     assert [heard(body) for body in server.bodies] == [[("user", "Hello")]] * 2
+
+
+def test_answers_are_printed_as_they_come(
+    place: Workplace, server: MessagesServer, capsys: pytest.CaptureFixture[str]
+) -> None:
+    server._brain = lambda body: say(f"{body['system']}\x1b[2J answers")
+    for options in ((), ("--parallel",)):
+        told = place.run_here("ask", "Hello", "--to", "ann,bob", *options).stdout.decode()
+        assert told.startswith("── Ann\nann answers\n\n── Bob\nbob answers\n\n")
+    stream, ann = AnswerStream(is_on=True), variant_now(place.store.get("ann"), "ann", model=None)
+    stream.begin(ann)
+    stream.add(ann, "I \x1b[2")
+    assert capsys.readouterr().out == "── Ann\nI "
+    stream.begin(ann)
+    stream.add(ann, "I am")
+    stream.end(PersonaAnswer("ann", "Ann", "", "no network"))
+    lost = "\n── the connection was lost; once more:\nI am\nerror: no network\n\n"
+    assert capsys.readouterr().out == lost
 
 
 def test_what_fails_is_told_and_the_others_answer(place: Workplace, server: MessagesServer) -> None:

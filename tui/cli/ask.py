@@ -9,12 +9,15 @@ from typing import TYPE_CHECKING
 import click
 
 from personas.errors import InvalidValue, PersonaError
+from tui.cli.exit_codes import COULD_NOT_RUN
 from tui.cli.group import Invocation
-from tui.cli.output_runs import COULD_NOT_RUN, NO_MODEL, NotRun, OutputRuns, told_errors
+from tui.cli.output_runs import NO_MODEL, NotRun, OutputRuns, told_errors
 from tui.cli.printing import print_json, print_text
+from tui.terminal.sanitise import Sanitiser
 
 if TYPE_CHECKING:
     from agent.outputs.ensemble import PersonaAnswer
+    from agent.outputs.variant import Variant
 
 
 @click.command()
@@ -85,15 +88,23 @@ def ask(
             }
             print_json(told | ({"error": answer.error} if answer.error is not None else {}))
         else:
-            print_text(f"── {answer.name}")
-            print_text(f"error: {answer.error}" if answer.error is not None else answer.text.rstrip("\n"))
-            print_text()
+            stream.end(answer)
         sys.stdout.flush()
+
+    stream = AnswerStream(is_on=not (as_json or parallel))
 
     async def work() -> int:
         log.add(conversation, PersonaAnswer("", "", said))
         answers = await ask_all(
-            log, conversation, variants, runs.evaluator.model_of, pace, at_once=parallel, on_answer=show
+            log,
+            conversation,
+            variants,
+            runs.evaluator.model_of,
+            pace,
+            at_once=parallel,
+            on_answer=show,
+            on_start=stream.begin,
+            on_text=stream.add,
         )
         failed = sum(one.error is not None for one in answers)
         if as_json:
@@ -113,3 +124,42 @@ def ask(
     with told_errors(tell):
         code = runs.until_done(work())
     raise click.exceptions.Exit(code)
+
+
+class AnswerStream:
+    """Prints answers one after the other; each as it comes where it is on."""
+
+    def __init__(self, *, is_on: bool) -> None:
+        self._is_on = is_on
+        self._text: Sanitiser | None = None
+        self._is_begun = False  # whether some of the text is printed
+
+    def begin(self, variant: Variant) -> None:
+        """Somebody begins to answer; again where an attempt failed, whose text counts no more."""
+        if not self._is_on:
+            return
+        if self._is_begun:
+            print_text("\n── the connection was lost; once more:")
+        elif self._text is None:
+            print_text(f"── {variant.persona_name}")
+        self._text, self._is_begun = Sanitiser(), False
+        sys.stdout.flush()
+
+    def add(self, _variant: Variant, text: str) -> None:
+        """Print more of an answer."""
+        if self._text is not None and (shown := self._text.feed(text)):
+            sys.stdout.write(shown)
+            sys.stdout.flush()
+            self._is_begun = True
+
+    def end(self, answer: PersonaAnswer) -> None:
+        """Print what is left of an answer, all of it where it did not stream."""
+        if self._text is None:
+            print_text(f"── {answer.name}")
+        if answer.error is not None:
+            print_text(f"{chr(10) * self._is_begun}error: {answer.error}\n")
+        elif self._text is None:
+            print_text(answer.text.rstrip("\n") + "\n")
+        else:
+            print_text(self._text.flush() + "\n" * (2 - answer.text.endswith("\n")), end="")
+        self._text, self._is_begun = None, False
