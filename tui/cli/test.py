@@ -89,7 +89,7 @@ def test(
     from agent.outputs.variant import chosen_inputs
     from personas.compiled import Options, stages_of
     from personas.persona import broken_file
-    from tui.cli.stderr import print_error
+    from tui.cli.stderr import print_error, print_note
 
     if inputs and bless:
         raise click.UsageError("a baseline is blessed with all test inputs")
@@ -143,6 +143,8 @@ def test(
         reports = [*(replace(one.report(), stage=stage) for stage, one in evaluations), *broken]
         if not runs.is_connected and any(one.could_not_run for report in reports for one in report.inputs):
             print_error(NO_MODEL)
+        elif not runs.is_connected and fresh:
+            print_note(f"what is stored was judged, nothing was run: {NO_MODEL}")
         _finish(
             runs,
             [one for _, one in evaluations],
