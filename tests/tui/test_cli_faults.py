@@ -500,7 +500,8 @@ def test_a_fault_of_our_own_is_no_ctrl_c(place: Workplace, monkeypatch: pytest.M
         raise RuntimeError("broken") from ValueError("within")
 
     monkeypatch.setattr("tui.cli.open_home.open_store", fails)
-    assert "unexpected RuntimeError: broken" in only_line(place.run_here("list"))
+    for command, code in ((("list",), 1), (("test", "optimist"), 4), (("compare", "optimist"), 4)):
+        assert "unexpected RuntimeError: broken" in only_line(place.run_here(*command), code)
     monkeypatch.setattr("tui.cli.error_handling.run", fails)
     with pytest.raises(RuntimeError, match="broken"):
         main()

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 
 import click
 
+from tui.cli.exit_codes import COULD_NOT_RUN
 from tui.cli.group import Invocation
 from tui.cli.options import dry_option, jobs_option, yes_option
 from tui.cli.output_runs import (
-    COULD_NOT_RUN,
     NO_MODEL,
     NotRun,
     OutputRuns,

@@ -13,7 +13,7 @@ import click
 
 from personas.errors import PersonaError
 from tui.cli import was_interrupted
-from tui.cli.exit_codes import FAILED, INTERRUPTED, READER_GONE, USAGE
+from tui.cli.exit_codes import COULD_NOT_RUN, FAILED, INTERRUPTED, READER_GONE, USAGE
 from tui.cli.printing import ClosedOutput, drop
 from tui.cli.stderr import print_error, unexpected_message
 
@@ -26,9 +26,12 @@ def run(arguments: Sequence[str] | None = None) -> NoReturn:
         from tui.cli.logging_setup import set_up
 
         set_up(debug=True)
+    failed = FAILED
     try:
-        from tui.cli.group import persona
+        from tui.cli.group import COMMANDS, persona
 
+        if next((word for word in arguments if word in COMMANDS), "") in ("test", "compare"):
+            failed = COULD_NOT_RUN  # 1 would say that an expectation failed
         code = persona.main(args=arguments, prog_name="persona", standalone_mode=False)
         sys.stdout.flush()
     except click.exceptions.Exit as leaving:
@@ -45,19 +48,19 @@ def run(arguments: Sequence[str] | None = None) -> NoReturn:
     except BrokenPipeError:
         code = READER_GONE
     except OSError as error:
-        code = FAILED
+        code = failed
         print_error(f"{error.strerror or error}; is stdout writable, and its disk not full?")
         _write_traceback(arguments)
         drop(sys.stdout)
     except PersonaError as error:
-        code = FAILED
+        code = failed
         print_error(str(error))
         _write_traceback(arguments)
     except Exception as error:  # noqa: BLE001 - the last boundary: a person never sees a traceback unasked
         if was_interrupted(error):
             code = INTERRUPTED
         else:
-            code = FAILED
+            code = failed
             print_error(unexpected_message(error))
             _write_traceback(arguments)
     _exit(code if isinstance(code, int) else 0)

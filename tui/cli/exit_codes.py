@@ -8,6 +8,8 @@ FAILED = 1
 USAGE = 2
 WAITS = 3
 """A task waits for an answer."""
+COULD_NOT_RUN = 4
+"""A test input could not be run."""
 READER_GONE = 141
 """The reader of stdout went away."""
 INTERRUPTED = 130

@@ -13,6 +13,7 @@ import click
 
 from personas.errors import PersonaError, UnknownPersona, UnknownVersion
 from tui.app.signals import heeded
+from tui.cli.exit_codes import COULD_NOT_RUN, OF_SIGNAL
 from tui.cli.printing import print_text
 
 if TYPE_CHECKING:
@@ -23,9 +24,6 @@ if TYPE_CHECKING:
     from personas.store import Store
     from tui.cli.group import Invocation
     from tui.settings.schema import Settings
-
-COULD_NOT_RUN = 4
-STOPPED = {signal.SIGINT: 130, signal.SIGTERM: 143, signal.SIGHUP: 129}
 
 NO_MODEL = (
     "no model is connected, and the offline model does not answer as a persona; set ANTHROPIC_API_KEY, name a server in "
@@ -42,7 +40,7 @@ class Stopped(Exception):
 
     def __init__(self, number: signal.Signals) -> None:
         super().__init__(f"stopped by {number.name}")
-        self.code = STOPPED[number]
+        self.code = OF_SIGNAL[number]
 
 
 def complain_of(error: PersonaError) -> int:
@@ -157,7 +155,7 @@ class OutputRuns:
                 else:
                     self._stop()
 
-            for number in heeded(STOPPED):
+            for number in heeded(OF_SIGNAL):
                 with contextlib.suppress(NotImplementedError, ValueError):
                     loop.add_signal_handler(number, hear, number)
             try:

@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from personas.errors import PersonaError
+from tui.cli.exit_codes import COULD_NOT_RUN
 from tui.cli.group import Invocation
 from tui.cli.options import batch_option, dry_option, jobs_option, samples_option, yes_option
 from tui.cli.output_runs import (
-    COULD_NOT_RUN,
     NO_MODEL,
     NotRun,
     OutputRuns,
