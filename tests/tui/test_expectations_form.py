@@ -114,8 +114,11 @@ async def test_a_change_is_stored_and_judged_at_once_and_is_one_step_of_undo(tmp
         await p.until(lambda: "Outputs of each run: 3" in rows(p))
         # another program removed it meanwhile
         text = p.file("kind").read_text()
-        p.file("kind").write_text(text.replace('{ type = "icontains", value = "sorry" }, ', ""))
+        disk = store.hold("change")
         await p.press("home", "x")
+        await p.until(disk.waits.is_set)
+        p.file("kind").write_text(text.replace('{ type = "icontains", value = "sorry" }, ', ""))
+        disk.goes_on.set()
         await p.told("changed or removed meanwhile")
         p.file("kind").write_text(text)
         await p.press("escape")
@@ -166,7 +169,7 @@ async def test_a_broken_expectation_is_listed_with_what_is_wrong(tmp_path: Path)
         form = await p.dialog(Expectations)
         rows = form.query_one(RowList)
         assert [row.text for row in rows.rows[:2]] == [
-            "icontains: sorry",
+            "icontains “sorry”",
             "there is no expectation of type 'words' (line 7): mend it in the file",
         ]
         await p.press("down", "enter", "x")
