@@ -614,7 +614,7 @@ def _stale(file: Document, change: Change, revision: str, now: bytes) -> Conflic
 
 def _find(persona_id: str, log: VersionLog, version: str | int) -> int:
     found = log.find(version)
-    if found is None or (found == 0 and not (log.versions or log.first_sha)):
+    if found is None:
         raise UnknownVersion(
             f"{persona_id} has no version {version!r}; `{command('log', persona_id)}` shows which there are."
         )

@@ -229,6 +229,11 @@ def test_a_deleted_persona_comes_back_with_restore(store: Store, file: Path) -> 
     assert [version.reason for version in store.log("a")] == [f"version {number} restored", "deleted"]
 
 
+def test_the_first_text_is_version_0_before_anything_is_changed(store: Store, file: Path) -> None:
+    assert store.version_number("a", "0") == 0 and store.version_text("a", 0) == _TEXT
+    assert store.restore("a", 0, by=USER).name == "A" and store.log("a") == []
+
+
 def test_an_unknown_persona_leaves_no_trace(store: Store, home: Home) -> None:
     for act in (
         lambda: store.change("nobody", SetName("B"), revision=None, by=USER),
