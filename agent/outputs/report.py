@@ -63,7 +63,7 @@ class InputReport:
         return self.verdict == "error" or self.is_outdated or bool(self.reason)
 
     @property
-    def cannot_run(self) -> bool:
+    def is_broken(self) -> bool:
         """Whether it cannot be run as it is written."""
         return bool(self.reason) and not self.outputs and self.reason != NO_OUTPUT
 

@@ -80,9 +80,9 @@ async def test_a_change_is_stored_and_judged_at_once_and_is_one_step_of_undo(tmp
         await p.until(lambda: len(p.main.outputs.outputs_of("refund")) == 2)
         await p.press("f4", "E")
         await p.until(
-            lambda: isinstance(p.app.screen, Expectations) and "✓ icontains: sorry has “sorry”" in rows(p)
+            lambda: isinstance(p.app.screen, Expectations) and "✓ icontains “sorry” has “sorry”" in rows(p)
         )
-        assert rows(p)[1] == "✗ word-count: max 4 5 words, more than 4"
+        assert rows(p)[1] == "✗ word-count max 4 5 words, more than 4"
         # typed ahead: add, the type, the value
         await p.press("n", *"starts", "enter")
         await p.until(lambda: isinstance(p.app.screen, EditExpectation))
@@ -94,7 +94,7 @@ async def test_a_change_is_stored_and_judged_at_once_and_is_one_step_of_undo(tmp
         await p.until(
             lambda: (
                 len(rows(p)) == 6
-                and rows(p)[2] == "✓ starts-with: So begins with “So *sorry* about that, dear”"
+                and rows(p)[2] == "✓ starts-with “So” begins with “So *sorry* about that, dear”"
             )
         )
         assert p.app.screen.query_one(RowList).cursor == 2
@@ -106,7 +106,7 @@ async def test_a_change_is_stored_and_judged_at_once_and_is_one_step_of_undo(tmp
         await p.press(*"not-word", "enter")
         await p.until(lambda: isinstance(p.app.screen, EditExpectation))
         await p.press("enter")
-        await p.until(lambda: rows(p)[1] == "✓ not-word-count: max 4 5 words, more than 4")
+        await p.until(lambda: rows(p)[1] == "✓ not-word-count max 4 5 words, more than 4")
         # samples
         await p.press("end", "up", "enter")
         await p.until(lambda: isinstance(p.app.screen, AskLine))

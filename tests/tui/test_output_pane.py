@@ -186,7 +186,7 @@ async def test_all_of_it_can_be_done_by_mouse_in_a_small_terminal(tmp_path: Path
         await press(p, "k keep")
         await p.until(lambda: "kept" in seen(p))
         await press(p, "e expectations")
-        await p.until(lambda: "word-count: max" in drawn(p.app.screen))
+        await p.until(lambda: "word-count max" in drawn(p.app.screen))
         await p.pilot.click("#choices", offset=(5, 1))
         await p.until(lambda: "or exactly" in drawn(p.app.screen))
         await p.pilot.click("#field-max")

@@ -97,7 +97,7 @@ async def test_the_comparison_shows_what_an_edit_did(tmp_path: Path, size: tuple
         await p.until(lambda: "too few to tell" in drawn(shown))
         first = drawn(shown)
         assert "broke 1, fixed 2" in first and "before the import of" in first and "now" in first
-        assert "recursion  fixed" in first and "✗ 71 words · recording · regex: does not match" in first
+        assert "recursion  fixed" in first and "✗ 71 words · recorded · regex: does not match" in first
         box = shown.query_one("#comparison-texts")
         await p.press("n", "n", "n", "n", "n", "n")
         await p.until(lambda: "just-tell-me  broke" in drawn(shown))

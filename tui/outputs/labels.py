@@ -54,7 +54,7 @@ def output_line(
         return None
     output, report = state.last, state.report
     if output is None:
-        return OutputLine(SIGNS["error"], report.reason) if report.cannot_run else None
+        return OutputLine(SIGNS["error"], report.reason) if report.is_broken else None
     counts = (
         f"{report.passed} of {report.samples}" if report.samples > 1 and _verdict(state) != "none" else ""
     )
@@ -76,6 +76,19 @@ def output_line(
 def _verdict(state: InputState) -> str:
     """Return the verdict of a test input, `none` also while not all is judged."""
     return "none" if state.report.is_open else state.report.verdict
+
+
+def expected(kind: str, value: object) -> str:
+    """Return what is expected of an output: the type of an expectation and what it wants, as a verdict has both."""
+    return kind if value is None else f"{kind} {_wanted(value)}"
+
+
+def _wanted(value: object) -> str:
+    if isinstance(value, Mapping):
+        return ", ".join(f"{name} {_wanted(one)}" for name, one in value.items())
+    if isinstance(value, list | tuple):
+        return ", ".join(map(_wanted, value))
+    return f"“{value}”" if isinstance(value, str) else str(value)
 
 
 def age(now: datetime, then: str) -> str:

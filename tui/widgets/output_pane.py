@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -19,7 +19,7 @@ from agent.core.model import Request
 from agent.core.turns import AssistantTextTurn, ThinkingTurn
 from tui.chat.activity import spent_parts
 from tui.commands.registry import bindings, hint, keymap_of
-from tui.outputs.labels import SOURCES, age
+from tui.outputs.labels import SOURCES, age, expected
 from tui.terminal.sanitise import sanitise
 from tui.widgets.clickable_hints import key_under, press, pressing
 from tui.widgets.conversation import ConversationView, Glyphs
@@ -216,8 +216,7 @@ class OutputPane(Vertical, can_focus=True):
         signs = {"pass": (glyphs.done, ADDED), "fail": (glyphs.failed, REMOVED), "error": ("!", ERROR)}
         for one in shown.verdicts:
             sign, ink = signs[one.verdict]
-            wanted = f" {_wanted(one.value)}" if one.value is not None else ""
-            told = f"{one.type}{wanted}: {one.reason}"
+            told = f"{expected(one.type, one.value)}: {one.reason}"
             entries.append(TextEntry(told, sign=sign, sign_ink=ink | BOLD))
         if output.thinking:
             entries.append(
@@ -294,12 +293,3 @@ def _parts(request: Request) -> list[tuple[str, str]]:
     """Return the parts of a request with their titles."""
     parts = [("System prompt", request.system)] if request.system else []
     return [*parts, *((str(one["role"]).capitalize(), str(one["content"])) for one in request.messages)]
-
-
-def _wanted(value: object) -> str:
-    """Return what an expectation wants, in words."""
-    if isinstance(value, Mapping):
-        return ", ".join(f"{name} {_wanted(one)}" for name, one in value.items())
-    if isinstance(value, list | tuple):
-        return ", ".join(map(_wanted, value))
-    return f"“{value}”" if isinstance(value, str) else str(value)

@@ -11,7 +11,7 @@ from textual.containers import Vertical, VerticalScroll
 from textual.content import Content
 
 from tui.commands.registry import bindings
-from tui.outputs.labels import SIGNS
+from tui.outputs.labels import SIGNS, SOURCES
 from tui.screens.dialogs.base import Dialog
 from tui.terminal.sanitise import one_line
 from tui.widgets.plain_text import label
@@ -186,7 +186,7 @@ def _head(report: InputReport, output: Output | None) -> Content:
     """Return the line above an output: its verdict, its length, where it comes from, and why."""
     parts = [one_line(report.sentence, 200) if report.verdict != "none" or output is None else ""]
     if output is not None:
-        parts = [_length(output.text), one_line(output.source or "", 20), *parts]
+        parts = [_length(output.text), SOURCES.get(output.source or "", ""), *parts]
     return Content(f"{SIGNS[report.verdict]} {' · '.join(filter(None, parts))}".strip())
 
 

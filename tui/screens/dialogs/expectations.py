@@ -29,7 +29,7 @@ from personas.test_inputs import (
 from tui.commands.registry import binding, bindings
 from tui.document.debounce import Debounce
 from tui.document.text_slot import TextSlot
-from tui.outputs.labels import SIGNS
+from tui.outputs.labels import SIGNS, expected
 from tui.screens.dialogs.base import Dialog
 from tui.screens.dialogs.picker import Pick
 from tui.screens.dialogs.text_prompt import AnswerEditor, AskLine
@@ -70,11 +70,9 @@ DRAFT = "expectation"
 
 def shown(expectation: Expectation) -> str:
     """Return an expectation in one line."""
-    known = expectation.to_record()
-    parts = [f"{name} {known[name]}" for name in ("min", "max", "threshold") if name in known]
-    if (value := expectation.value) is not None:
-        parts.insert(0, ", ".join(map(str, value)) if isinstance(value, list) else str(value))
-    return f"{expectation.type}: {', '.join(parts)}"
+    from agent.outputs.expectations import shown_value
+
+    return expected(expectation.type, shown_value(expectation))
 
 
 class Expectations(Dialog[None]):
