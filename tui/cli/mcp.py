@@ -63,9 +63,7 @@ def mcp_command(
     server = make_server(store, all_tools=all_tools, read_only=read_only)
     if not http:
         if sys.stdin.isatty():
-            print_note(
-                "An agent speaks here; --print-config shows how to have one start this. Ctrl+C ends it."
-            )
+            print_note("Waiting for an agent (see --print-config). Ctrl+C ends it.")
         signal.signal(signal.SIGINT, signal.SIG_DFL)  # else it waits for a line on stdin first
         serve_stdio(server)
         return

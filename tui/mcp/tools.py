@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from difflib import get_close_matches
 from typing import Any, cast
 
@@ -103,10 +104,10 @@ class Tools:
 
     def _found(self, query: str) -> list[dict[str, Any]]:
         """Return the tools that fit best; where none does, the names of all."""
-        words = query.lower().split()[:50]
+        wanted = _words(query)
 
         def rank(tool: LibraryTool) -> int:
-            return sum(2 * (word in tool.name) + (word in tool.description.lower()) for word in words)
+            return 2 * len(wanted & _words(tool.name)) + len(wanted & _words(tool.description))
 
         best = sorted((tool for tool in self._tools.values() if rank(tool)), key=rank, reverse=True)
         if not best:
@@ -115,6 +116,10 @@ class Tools:
             {"name": tool.name, "description": tool.description, "input_schema": _schema(tool.input)}
             for tool in best[:_MOST_FOUND]
         ]
+
+
+def _words(text: str) -> set[str]:
+    return {word.removesuffix("s") for word in re.findall("[a-z]+", text.lower())}
 
 
 def _described(tool: LibraryTool) -> types.Tool:
