@@ -3,17 +3,25 @@
 from __future__ import annotations
 
 import contextlib
+import json
 import os
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 from personas.errors import OutsideHome, PersonaError, StorageError
+from personas.files.file_stamp import Stamp, stamp_of
 from personas.files.home import Home
+from personas.files.json_file import read_json
 from personas.files.slug import shown_id
-from personas.files.text_file import read_regular, storage_error
-from personas.library.documents import Kind, LibraryDocument, broken_document, is_name, read_document
+from personas.files.text_file import encode, read_regular, replace_file, storage_error
+from personas.library.documents import FIELDS, Kind, LibraryDocument, broken_document, is_name, read_document
 
 SKILL_FILE = "SKILL.md"
+
+_INDEXED = ("part", "trait", "guardrail")  # one file each, whose values are texts and lists of texts
+_MANY = 100  # documents read anew, from which on what they say is stored
 
 
 class Library:
@@ -143,11 +151,16 @@ def read_all(home: Home, kind: Kind) -> list[LibraryDocument]:
     Raises:
         OutsideHome, StorageError: see `names`.
     """
-    documents = []
     folder = home.inside(folder_of(home, kind))
+    index = _Index(home, kind)
+    documents = []
     for name in names(home, kind):
+        document: LibraryDocument | None
         if is_name(name):
-            document = read_file_of(home, kind, name, folder=folder)
+            stamp = stamp_of(folder / f"{name}.toml")  # taken before reading: never newer than the text
+            document = index.get(name, stamp)
+            if document is None and (document := read_file_of(home, kind, name, folder=folder)) is not None:
+                index.add(document, stamp)
         else:
             wrong = OutsideHome(
                 f"a {kind}'s name has lower-case letters, digits and hyphens, 64 at most; rename it"
@@ -155,4 +168,54 @@ def read_all(home: Home, kind: Kind) -> list[LibraryDocument]:
             document = broken_document(kind, shown_id(name), wrong)
         if document is not None:  # it may be gone by now
             documents.append(document)
+    index.keep(documents)
     return documents
+
+
+class _Index:
+    """What many documents of a kind say, stored in `state/`, so that a list reads only the files that have changed.
+
+    A small library has none: reading it takes no time. Broken documents are not in it, nor arcs and skills.
+
+    Args:
+        home: the home.
+        kind: of the documents.
+    """
+
+    def __init__(self, home: Home, kind: Kind) -> None:
+        self._home = home
+        self._kind = kind
+        self._path = home.state / f"library-{kind}s.json"
+        self._stored = read_json(self._path) if kind in _INDEXED else {}
+        self._added: dict[str, Any] = {}
+
+    def get(self, name: str, stamp: Stamp | None) -> LibraryDocument | None:
+        """Return a document whose file has not changed since it was stored; None: its file is to be read."""
+        try:
+            stored_stamp, record = self._stored[name]
+            if stamp is None or stored_stamp != [*stamp] or record.keys() != {*_stored_keys(self._kind)}:
+                return None
+        except (KeyError, TypeError, ValueError, AttributeError):
+            return None
+        values: dict[str, Any] = {
+            key: tuple(one) if isinstance(one, list) else one for key, one in record.items()
+        }
+        return LibraryDocument(kind=self._kind, name=name, **values)
+
+    def add(self, document: LibraryDocument, stamp: Stamp | None) -> None:
+        """Add a document that was read."""
+        if self._kind in _INDEXED and document.error is None and stamp is not None:
+            record = {key: getattr(document, key) for key in _stored_keys(self._kind)}
+            self._added[document.name] = [stamp, record]
+
+    def keep(self, documents: Sequence[LibraryDocument]) -> None:
+        """Store what these documents say, where many of them had to be read; a disk that refuses is no harm."""
+        if len(self._added) >= _MANY:
+            entries = {**self._stored, **self._added}
+            kept = {one.name: entries[one.name] for one in documents if one.name in entries}
+            with contextlib.suppress(PersonaError):
+                replace_file(self._path, encode(json.dumps(kept)), root=self._home.state)
+
+
+def _stored_keys(kind: Kind) -> tuple[str, ...]:
+    return (*FIELDS[kind], "revision", "warnings")

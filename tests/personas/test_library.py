@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +12,7 @@ from personas.errors import InvalidValue, OutsideHome
 from personas.files.home import Home
 from personas.library.assembly import Missing, assemble
 from personas.library.documents import Kind, LibraryDocument, Stage, read_document
-from personas.library.folders import Library, read_all
+from personas.library.folders import _MANY, Library, read_all
 from personas.persona import ArcLink, PartLink, Persona, read_persona
 
 
@@ -295,3 +296,34 @@ def test_each_line_names_its_document_field_and_line() -> None:
         "line": 3, "kind": None, "name": None, "field": None, "source_line": None, "level": None, "replaced": [],
     }  # fmt: skip
     assert done.tokens_of(done.pieces[0]) == 1
+
+
+def test_a_large_library_is_listed_from_what_is_stored_and_follows_every_change(home: Home) -> None:
+    folder = home.library / "parts"
+    folder.mkdir(parents=True)
+    index = home.state / "library-parts.json"
+    for number in range(_MANY - 1):
+        (folder / f"p{number}.toml").write_text(f'type = "tone"\ncontent = "{number}"\ntags = ["a"]\n')
+    assert len(read_all(home, "part")) == _MANY - 1 and not index.exists(), "a small one needs nothing"
+    (folder / "odd.toml").write_text('type = "mood"\n')
+    (folder / "broken.toml").write_text("content = 1\n")
+    read = read_all(home, "part")
+    assert index.exists() and read_all(home, "part") == read, "warnings and faults too"
+    (folder / "p0.toml").write_text('type = "goal"\ncontent = "by hand"\n')
+    (folder / "p1.toml").unlink()
+    (folder / "broken.toml").write_text('type = "tone"\n')
+    changed = {one.name: one for one in read_all(home, "part")}
+    assert changed["p0"].content == "by hand" and "p1" not in changed and changed["broken"].error is None
+    for damaged in (
+        "[]",
+        "{",
+        '{"p2": 3, "p3": [[1, 2, 3], {}]}',
+        json.dumps({key: [None, None] for key in changed}),
+    ):
+        index.write_text(damaged)
+        assert {one.name: one for one in read_all(home, "part")} == changed
+    outside = home.root.parent / "outside.toml"
+    outside.write_text('content = "not mine"\n')
+    (folder / "p2.toml").unlink()
+    (folder / "p2.toml").symlink_to(outside)
+    assert {one.name: one.content for one in read_all(home, "part")}["p2"] == ""
