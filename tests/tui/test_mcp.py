@@ -108,12 +108,12 @@ def check_loaded(answers: list[dict[str, Any]], place: Workplace, by: str) -> No
 
 async def test_over_pipes_agents_discover_fetch_evolve_and_write_at_once(place: Workplace) -> None:
     fill(place)
-    names = [Implementation(name=name, version="1") for name in ("new", "old")]
+    names = [Implementation(name=name, version="1") for name in ("new", "old\n\x1b[2Jagent")]
     async with (
         Client(over_pipes(place), client_info=names[0], read_timeout_seconds=60) as new,
         Client(over_pipes(place), mode="legacy", client_info=names[1], read_timeout_seconds=60) as old,
     ):
-        for client, name in ((new, "new"), (old, "old")):
+        for client, name in ((new, "new"), (old, "old agent")):
             check_loaded(await load(client), place, f"mcp:{name}")
             assert (
                 client.instructions is not None and "begin with get_persona_manifest" in client.instructions
@@ -134,7 +134,8 @@ async def test_over_pipes_agents_discover_fetch_evolve_and_write_at_once(place: 
         content = answer(await new.call_tool("get_agent_part", {"name": "basic"}))["content"]
         assert re.fullmatch("(auto|legacy) [0-7]", content)
         log = json.loads(place.run_here("log", "part/basic", "--json").stdout)
-        assert [one["by"] for one in log].count("mcp:new") == [one["by"] for one in log].count("mcp:old") == 8
+        by = [one["by"] for one in log]
+        assert by.count("mcp:new") == by.count("mcp:old agent") == 8
 
 
 async def test_few_tools_are_listed_and_all_are_found(place: Workplace) -> None:
