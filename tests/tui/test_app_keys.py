@@ -26,6 +26,7 @@ from tui.screens.dialogs.settings import ProgramSettings
 from tui.screens.dialogs.versions import Versions
 from tui.settings.schema import Settings
 from tui.widgets.agent_panel import AgentPanel
+from tui.widgets.compiled_pane import CompiledText
 from tui.widgets.output_pane import OutputPane
 from tui.widgets.virtual_list import RowList
 
@@ -130,11 +131,12 @@ async def test_esc_leaves_a_pane_for_the_chat_bar_and_then_hides_the_panel(tmp_p
 
 async def test_tab_goes_round_the_panes_and_back(tmp_path: Path) -> None:
     async with program(make_store(tmp_path)) as p:
+        await p.until(lambda: p.main.composition_pane.focus_target)
         seen = []
-        for _ in range(5):
+        for _ in range(6):
             await p.press("tab")
             seen.append(p.main.panes.here)
-        assert seen == ["prompt", "tests", "settings", "personas", "chat"]
+        assert seen == ["prompt", "tests", "composition", "settings", "personas", "chat"]
         await p.press("shift+tab")
         assert p.main.panes.here == "personas"
 
@@ -370,7 +372,8 @@ async def test_every_command_has_its_action(tmp_path: Path) -> None:
             "personas": p.main.personas, "tests": p.main.tests, "outputs": OutputPane,
             "expectations": Expectations, "dialog": (Switcher, PickSeveral), "page": Help,
             "buttons": Confirm, "bisected": ShowBisected, "clash": ChooseText, "program": ProgramSettings,
-            "comparison": ShowComparison, "versions": Versions,
+            "comparison": ShowComparison, "versions": Versions, "composition": p.main.composition_pane,
+            "compiled": CompiledText,
         }  # fmt: skip
         for command in commands.COMMANDS:
             owner, _, name = command.action.partition("(")[0].rpartition(".")

@@ -83,7 +83,13 @@ def test_every_message_can_be_typed(message: str) -> None:
 
 def test_offers_are_narrowed_while_one_types() -> None:
     assert [offer.line for offer in offers("/")] == [f"/{name}" for name in COMMANDS]
-    assert [offer.line for offer in offers("/c")] == ["/clear", "/compare", "/continue", "/coverage"]
+    assert [offer.line for offer in offers("/c")] == [
+        "/clear",
+        "/compare",
+        "/compiled",
+        "/continue",
+        "/coverage",
+    ]
     assert [offer.line for offer in offers("/UN")] == ["/unclear", "/undo"]
     for nothing in ("", "c", " /c", "/x", "/usr/", "/clear ", "/c\n"):
         assert offers(nothing) == []
@@ -139,7 +145,7 @@ async def test_a_slash_lists_the_commands_above_the_bar(tmp_path: Path, size: tu
 async def test_tab_writes_the_chosen_command_and_enter_does_it(tmp_path: Path) -> None:
     async with program(make_store(tmp_path)) as p:
         await p.write("/co")
-        await p.press("down", "tab")
+        await p.press("down", "down", "tab")
         assert p.main.chat_bar.draft == "/continue "
         assert p.main.focused is p.main.chat_bar.input
         p.main.chat_bar.set_draft("")

@@ -7,6 +7,7 @@ from collections.abc import Callable, Coroutine
 from typing import TYPE_CHECKING, Any, Protocol
 
 if TYPE_CHECKING:
+    from personas.library.documents import Kind
     from tui.app.app import PersonaApp
     from tui.commands.registry import Keymap
     from tui.screens.dialogs.base import Dialog
@@ -45,6 +46,9 @@ class Host(Protocol):
 
     def agent_bar_shown(self, shown: bool) -> None:
         """Show the agent's chat bar, or the bar of a talk stands there."""
+
+    def open_library(self, kind: Kind | None = None, name: str = "") -> None:
+        """Show the library, with a name that document in its editor."""
 
     def leave_talk(self) -> None:
         """End the talk with a persona, if there is one."""

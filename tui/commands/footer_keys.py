@@ -14,6 +14,8 @@ FocusArea = Literal[
     "talk",
     "prompt",
     "tests",
+    "composition",
+    "compiled",
     "outputs",
     "personas",
     "filter",
@@ -68,8 +70,10 @@ def keys_now(now: FooterState, keymap: Keymap = NO_KEYMAP) -> list[Key]:
     elif now.place == "settings":
         keys += [("Enter", "save")]
         own = [("Up Down", "fields")]
-    elif now.place in ("personas", "tests", "outputs"):
-        if now.place == "personas" and (key := first_key("rows.open", keymap)):
+    elif now.place == "compiled":
+        keys += [("Enter", "where it is from")]
+    elif now.place in ("personas", "tests", "composition", "outputs"):
+        if now.place in ("personas", "composition") and (key := first_key("rows.open", keymap)):
             keys.append((key, "open"))
         own = _commands(now.place, keymap)
         if now.place in ("tests", "outputs") and (key := first_key("inputs.run", keymap)):

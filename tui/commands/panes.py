@@ -35,6 +35,8 @@ class Pane(NamedTuple):
 PANES: tuple[Pane, ...] = (
     Pane("prompt", "Prompt", "tui.widgets.prompt_pane:PromptPane", 34, "prompt", "Go to the system prompt", "f3"),
     Pane("tests", "Test inputs", "tui.widgets.test_input_list:TestInputs", 22, "side", "Go to the test inputs", "f4"),
+    Pane("composition", "Composition", "tui.widgets.composition_pane:CompositionPane", 22, "side",
+         "Go to the composition"),
     Pane("settings", "Settings", "tui.widgets.persona_fields:SettingsPane", 22, "side", "Go to the persona's settings"),
     Pane("personas", "Personas", "tui.widgets.persona_list:PersonaList", 14, "personas", "Go to the persona list"),
 )  # fmt: skip
@@ -59,7 +61,7 @@ class Column(NamedTuple):
 
 COLUMNS: Mapping[ColumnName, Column] = {
     "personas": Column(24, 28, "Hide or show the persona list"),
-    "side": Column(40, 48, "Hide or show test inputs and settings"),
+    "side": Column(40, 48, "Hide or show test inputs, composition and settings"),
 }
 
 

@@ -13,6 +13,7 @@ COMMANDS: dict[str, str] = {
     "bisect": "find the version that turned a verdict",
     "clear": "begin a new conversation",
     "compare": "two versions on the test inputs",
+    "compiled": "the whole prompt, and where each line is from",
     "continue": "go on with the task that stopped",
     "coverage": "show what each piece of the prompt is for",
     "export": f"write the conversation to a file: {' or '.join(f'.{ending}' for ending in FORMATS)}",

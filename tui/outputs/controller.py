@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from agent.outputs.report import InputReport, PersonaReport
     from agent.outputs.runner import RunEvent, Trial
     from agent.outputs.variant import Variant
+    from personas.compiled import Options
     from personas.files.file_stamp import Stamp
     from personas.persona import Persona, TestInput
     from personas.store import Store
@@ -64,11 +65,13 @@ class InputState(NamedTuple):
         report: the verdict on its newest outputs, the fresh ones first, by the expectations as they are now.
         last: the newest of these outputs; None while there is none.
         outdated: what `last` was made from that is another now: prompt, input, model, settings.
+        tried_with: overrides and stage that `last` was made with, see `tried_with` of the controller.
     """
 
     report: InputReport
     last: Output | None
     outdated: tuple[str, ...]
+    tried_with: str = ""
 
 
 class OutputsController:
@@ -105,6 +108,8 @@ class OutputsController:
         self._is_complete = asyncio.Event()
         self._stamp: Stamp | None = None
         self._states: dict[str, InputState] = {}
+        self._options: dict[str, Options] = {}  # by persona
+        self._prompts: Mapping[str, str] = {}
         self._due: set[str] = set()
         self._judging: asyncio.Task[None] | None = None
         self._streams: dict[OutputKey, list[str] | None] = {}  # None: not begun yet
@@ -155,7 +160,7 @@ class OutputsController:
             return {}
         return {
             key.sample: None if parts is None else "".join(parts)
-            for key, parts in self._streams.items()
+            for key, parts in sorted(self._streams.items(), key=lambda one: one[1] is not None)
             if (key.persona_id, key.input_id) == (self.persona.id, input_id)
         }
 
@@ -175,7 +180,46 @@ class OutputsController:
         if self.persona is None:
             return []
         found = next((one for one in self.persona.test_inputs if one.id == output.input_id), None)
-        return outdated(output, self.evaluator.variant_now(self.persona), found)
+        return outdated(output, self.evaluator.variant_now(self.persona, self.options), found)
+
+    # -- overrides and stage of this sitting --------------------------------------------------------------
+
+    @property
+    def options(self) -> Options | None:
+        """The overrides and the stage that the open persona is tried with until the program ends; None for none."""
+        return self._options.get(self.persona.id) if self.persona is not None else None
+
+    def try_with(self, options: Options | None) -> None:
+        """Try the open persona with these overrides and this stage from now on; nothing is written."""
+        if self.persona is not None:
+            self._options.pop(self.persona.id, None)
+            if options is not None:
+                self._options[self.persona.id] = options
+            self._judge()
+
+    def name_prompts(self, names: Mapping[str, str]) -> None:
+        """Say what overrides and stage these prompts, by their hashes, are put together with."""
+        if names != self._prompts:
+            self._prompts = names
+            self._judge()
+
+    def tried_with(self, output: Output) -> str:
+        """Return with which overrides and stage an output was made, in words; empty for none, and if it is not known."""
+        return self._prompts.get(output.prompt_hash, "")
+
+    async def reports_with(self, options: Options) -> list[InputReport]:
+        """Return the verdicts on the fresh outputs that the open persona has with these overrides and this stage."""
+        persona, stored = self.persona, self._stored
+        if persona is None or stored is None or not stored.outputs:
+            return []
+        return await asyncio.to_thread(self._reports_with, persona, stored, options)
+
+    def _reports_with(self, persona: Persona, stored: Stored, options: Options) -> list[InputReport]:
+        from agent.outputs.report import report_input
+
+        variant = self.evaluator.variant_now(persona, options)
+        judge_model = self.evaluator.judge_name(persona, variant)
+        return [report_input(stored, variant, one, judge_model=judge_model) for one in persona.test_inputs]
 
     @property
     def progress(self) -> Progress | None:
@@ -347,7 +391,8 @@ class OutputsController:
             )
             last = max(report.outputs.values(), key=lambda output: output.started_at, default=None)
             why = () if last is None else tuple(outdated(last, variant, one))
-            states[one.id] = InputState(report, last, why)
+            tried_with = "" if last is None else self.tried_with(last)
+            states[one.id] = InputState(report, last, why, tried_with)
         return states
 
     def _verdicts(self, output: Output) -> list[Verdict]:
@@ -363,7 +408,7 @@ class OutputsController:
     def _judged_by(self, persona: Persona) -> tuple[Variant, str | None]:
         """Return what outputs are held against, and the name of the judge."""
         evaluator = self.evaluator
-        variant = evaluator.variant_now(persona)
+        variant = evaluator.variant_now(persona, self._options.get(persona.id))
         return variant, evaluator.judge_name(persona, variant)
 
     # -- running ----------------------------------------------------------------------------------------
@@ -373,35 +418,50 @@ class OutputsController:
         """Whether something runs that `stop` stops."""
         return bool(self._runs)
 
-    async def run(self, input_ids: Collection[str] = ()) -> None:
+    async def run(
+        self, input_ids: Collection[str] = (), each: Sequence[Options] = ()
+    ) -> list[PersonaReport] | None:
         """Store unsaved text and run test inputs of the open persona, all where none is named.
 
         What keeps it from running, and how it ended, is told. A test input that is being run is left out.
+
+        Args:
+            input_ids: which.
+            each: the overrides and stages to run them with, one after the other; empty: those of this sitting.
+
+        Returns:
+            What came of it with each; None where nothing was run, or it was stopped.
         """
         if (persona := self.persona) is None:
             self._host.tell("Open a persona first.")
-            return
+            return None
         await self._flush()
         self.look()
         await self._is_complete.wait()
         async with self._choosing:
-            evaluation = await asyncio.to_thread(self._prepare, persona.id, input_ids)
-            keys = [OutputKey.of(trial) for trial in evaluation.plan.trials]
+            evaluations = await asyncio.to_thread(
+                self._prepare, persona.id, input_ids, each or (self.options,)
+            )
+            keys = [OutputKey.of(trial) for one in evaluations for trial in one.plan.trials]
             self._streams |= dict.fromkeys(keys)  # at work from here on: pressed again, nothing is sent twice
-        for fault in evaluation.plan.faults.items():
+        faults = evaluations[0].plan.faults
+        for fault in faults.items():
             self._host.tell("The test input {} cannot be run: {}".format(*fault), error=True)
         if keys:
             try:
-                await self.evaluate([evaluation], waits=False)
+                return await self.evaluate(evaluations, waits=False)
             finally:
                 for key in keys:
                     self._streams.pop(key, None)
                 self._change()
-        elif not evaluation.plan.faults:
+        elif not faults:
             underway = "They are being run already." if persona.test_inputs else "Add a test input first."
             self._host.tell(f"There is nothing to run. {underway}")
+        return None
 
-    def _prepare(self, persona_id: str, input_ids: Collection[str]) -> Evaluation:
+    def _prepare(
+        self, persona_id: str, input_ids: Collection[str], each: Sequence[Options | None]
+    ) -> list[Evaluation]:
         from agent.outputs.variant import chosen_inputs, read_runnable
 
         assert self._store is not None
@@ -416,8 +476,11 @@ class OutputsController:
         persona = read_runnable(self._store, persona_id)
         at_work = {key.input_id for key in tuple(self._streams) if key.persona_id == persona_id}
         inputs = [one for one in chosen_inputs(persona, list(input_ids)) if one.id not in at_work]
-        variant = evaluator.variant(persona, fixed=True)
-        return evaluator.evaluation(persona, variant, inputs, only_missing=False, stored=self._stored)
+        variants = [evaluator.variant(persona, fixed=True, options=options) for options in each]
+        return [
+            evaluator.evaluation(persona, one, inputs, only_missing=False, stored=self._stored)
+            for one in variants
+        ]
 
     async def evaluate(
         self, evaluations: Sequence[Evaluation], *, waits: bool = True, name: str = ""

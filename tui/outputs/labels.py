@@ -60,6 +60,7 @@ def output_line(
     )
     notes = (
         "outdated" if state.outdated else "",
+        state.tried_with,
         SOURCES.get(output.source or "", ""),
         counts,
         age(now, output.started_at),

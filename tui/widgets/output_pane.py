@@ -48,6 +48,7 @@ class ShownOutput:
         samples: how many outputs a run makes.
         is_kept: whether it stays when old outputs thin out.
         is_pinned: whether others are compared with it.
+        tried_with: overrides and stage it was made with, in words.
     """
 
     output: Output
@@ -56,6 +57,7 @@ class ShownOutput:
     samples: int = 1
     is_kept: bool = False
     is_pinned: bool = False
+    tried_with: str = ""
 
     @property
     def is_streaming(self) -> bool:
@@ -234,7 +236,7 @@ class OutputPane(Vertical, can_focus=True):
 
     def _facts(self, shown: ShownOutput) -> str:
         output = shown.output
-        parts = [f"version {output.version}", output.model]
+        parts = [f"version {output.version}", shown.tried_with, output.model]
         if shown.is_streaming:
             parts.append("is being made")
         elif output.source in SOURCES:

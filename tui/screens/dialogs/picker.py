@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import cached_property
 from typing import ClassVar
 
@@ -16,12 +16,14 @@ from textual.widgets import Input
 from tui.commands.fuzzy import fold, match_all, words_of
 from tui.commands.registry import binding
 from tui.screens.dialogs.base import Dialog, DialogText
-from tui.widgets.plain_text import label
+from tui.widgets.plain_text import LiteralStatic, label
 from tui.widgets.text.line_input import LineInput
 from tui.widgets.virtual_list import Row, RowList
 
 MOST = 14
 """Rows that are shown at once at most."""
+PREVIEWED = 6
+"""Rows of a preview at most."""
 
 
 class Pick(Dialog[str]):
@@ -33,6 +35,7 @@ class Pick(Dialog[str]):
         filter: whether they can be narrowed by typing.
         at: the key of the row where the cursor begins; that of none for the first.
         text: what is said above the rows, any text.
+        preview: returns what is shown below the rows of the one under the cursor, any text.
     """
 
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -41,12 +44,19 @@ class Pick(Dialog[str]):
     ]
 
     def __init__(
-        self, question: str, rows: Sequence[Row] | None, *, filter: bool = False, at: str = "", text: str = ""
+        self,
+        question: str,
+        rows: Sequence[Row] | None,
+        *,
+        filter: bool = False,
+        at: str = "",
+        text: str = "",
+        preview: Callable[[str], str] | None = None,
     ) -> None:
         super().__init__()
         self._question, self._rows, self._filter, self._at = question, rows or (), filter, at
         self._is_read = rows is not None
-        self._text = text
+        self._text, self._preview = text, preview
 
     def compose(self) -> ComposeResult:
         with Vertical(classes="dialog switcher") as box:
@@ -58,6 +68,8 @@ class Pick(Dialog[str]):
             yield RowList(
                 empty="Nothing here." if self._is_read else "Reading…", id="choices", classes="gives"
             )
+            if self._preview is not None:
+                yield LiteralStatic("", id="preview")
             yield self.hint(
                 "Enter chooses" if self._filter else ("rows.open", "chooses"), ("dialog.close", "closes")
             )
@@ -82,6 +94,16 @@ class Pick(Dialog[str]):
         rows.set_rows(self._found(self.query_one(LineInput).value) if self._filter else self._rows)
         rows.select(self._at)
         rows.styles.height = min(MOST, max(1, len(self._rows)))
+        self._show_preview()
+
+    @on(RowList.Highlighted)
+    def _show_preview(self) -> None:
+        if self._preview is not None:
+            key = self.query_one(RowList).key
+            lines = self._preview(key).strip().split("\n") if key is not None else []
+            more = ["…"] if len(lines) > PREVIEWED else []
+            self.query_one("#preview", LiteralStatic).update("\n".join(lines[: PREVIEWED - len(more)] + more))
+            self.fit_soon()
 
     def _found(self, query: str) -> Sequence[Row]:
         words = words_of(query)
@@ -91,11 +113,12 @@ class Pick(Dialog[str]):
     def _narrow(self, event: Input.Changed) -> None:
         event.stop()
         self.query_one(RowList).set_rows(self._found(event.value))
+        self._show_preview()
 
     @cached_property
     def _folded(self) -> list[tuple[str, Row]]:
         """Each row with the text that words are looked for in."""
-        return [(fold(row.text), row) for row in self._rows]
+        return [(fold(f"{row.head} {row.text}"), row) for row in self._rows]
 
     @on(Input.Submitted)
     def _submitted(self, event: Input.Submitted) -> None:

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from tui.screens.dialogs.connect_controller import Connecting
     from tui.screens.dialogs.picker import Pick
     from tui.screens.main.comparison_actions import ComparisonActions
+    from tui.screens.main.composition_actions import CompositionActions
     from tui.screens.main.library_actions import LibraryActions
     from tui.screens.main.output_actions import OutputActions
     from tui.screens.main.persona_actions import PersonaActions
@@ -49,6 +50,7 @@ class ChatActions:
         checks: bisect and coverage.
         outputs: the commands on outputs.
         library: the library.
+        composition: the compiled prompt.
     """
 
     def __init__(
@@ -68,6 +70,7 @@ class ChatActions:
         checks: PromptChecks,
         outputs: OutputActions,
         library: LibraryActions,
+        composition: CompositionActions,
     ) -> None:
         self._host, self._chat, self._chat_bar = host, conversations, chat_bar
         self._personas, self._catalog, self._view = personas, catalog, view
@@ -77,6 +80,7 @@ class ChatActions:
         self._checks = checks
         self._outputs = outputs
         self._library = library
+        self._composition = composition
         self._shown_for = (False, False)
         """Whether commands are offered, and whether anything is written, when the keys were shown last."""
 
@@ -250,6 +254,8 @@ class ChatActions:
                 await self._checks.bisect(rest)
             case "library":
                 self._library.action_library()
+            case "compiled":
+                self._composition.action_compiled()
             case "coverage":
                 await self._checks.coverage()
 

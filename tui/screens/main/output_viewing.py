@@ -199,6 +199,7 @@ class OutputViewing:
             samples=test_input.samples or 1,
             is_kept=stored is not None and output.id in stored.kept,
             is_pinned=output.id == self._pinned,
+            tried_with=self._outputs.tried_with(output),
         )
 
     def _request(self, persona: Persona, test_input: TestInput) -> tuple[Any, str]:
@@ -207,7 +208,8 @@ class OutputViewing:
 
         fault = fault_of_input(test_input)
         try:
-            request = None if fault else self._outputs.evaluator.variant_now(persona).request(test_input)
+            variant = self._outputs.evaluator.variant_now(persona, self._outputs.options)
+            request = None if fault else variant.request(test_input)
         except PersonaError as error:
             return None, str(error)
         return request, fault and f"This test input cannot be run: {fault}."
@@ -263,6 +265,7 @@ class OutputViewing:
         failed = [one.type for one in await self._outputs.verdicts(output) if one.verdict == "fail"]
         parts = [
             f"version {output.version}",
+            self._outputs.tried_with(output),
             output.model,
             SOURCES.get(output.source or "", ""),
             when(output.started_at, local_now()),
@@ -302,7 +305,8 @@ class OutputViewing:
         from agent.outputs.variant import read_runnable, samples_of
 
         evaluator, stored = self._outputs.evaluator, self._outputs.stored
-        variant = evaluator.variant(read_runnable(evaluator.store, persona_id), fixed=True)
+        persona = read_runnable(evaluator.store, persona_id)
+        variant = evaluator.variant(persona, fixed=True, options=self._outputs.options)
         samples = samples_of(test_input)
         taken = stored.fresh(variant, test_input, samples) if stored is not None else {}
         sample = next((one for one in range(1, samples + 1) if one not in taken), 1)

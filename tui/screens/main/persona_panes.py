@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from textual import events, on
 from textual.containers import Horizontal
 
+from tui.widgets.composition_pane import CompositionPane
 from tui.widgets.persona_fields import SettingsPane
 from tui.widgets.persona_list import PersonaList
 from tui.widgets.prompt_pane import Banner
@@ -17,11 +18,13 @@ from tui.widgets.virtual_list import RowList
 
 if TYPE_CHECKING:
     from tui.app.host import Host
+    from tui.screens.main.composition_actions import CompositionActions
     from tui.screens.main.layout import PaneLayout
     from tui.screens.main.output_viewing import OutputViewing
     from tui.screens.main.persona_actions import PersonaActions
     from tui.screens.main.persona_commands import PersonaCommands
     from tui.screens.main.persona_view import PersonaView
+    from tui.widgets.compiled_pane import CompiledPane
     from tui.widgets.output_pane import OutputPane
 
 
@@ -35,6 +38,7 @@ class PersonaPanes(Horizontal):
         actions: what the editors ask.
         commands: what the lists ask.
         viewing: what the output pane shows.
+        composition: what the composition pane asks.
     """
 
     def __init__(
@@ -45,10 +49,12 @@ class PersonaPanes(Horizontal):
         actions: PersonaActions,
         commands: PersonaCommands,
         viewing: OutputViewing,
+        composition: CompositionActions,
     ) -> None:
         super().__init__(*layout.columns, id="panes")
         self._host, self._layout = host, layout
         self._view, self._actions, self._commands, self._viewing = view, actions, commands, viewing
+        self._composition = composition
         self._dragging = ""
 
     # -- the editors and fields -----------------------------------------------------------------------------
@@ -146,6 +152,17 @@ class PersonaPanes(Horizontal):
     def on_output_pane_requested(self, event: OutputPane.Requested) -> None:
         event.stop()
         self._viewing.on_request(event.operation, event.text)
+
+    # -- the composition --------------------------------------------------------------------------------------
+
+    @on(CompositionPane.Requested)
+    def _composition_operation(self, event: CompositionPane.Requested) -> None:
+        event.stop()
+        self._composition.on_request(event.operation)
+
+    def on_compiled_pane_opened(self, event: CompiledPane.Opened) -> None:
+        event.stop()
+        self._composition.open_line(event.line)
 
     # -- the borders ------------------------------------------------------------------------------------------
 

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from personas.versions.undo import Direction
     from tui.app.host import Host
     from tui.chat.controller import ConversationController
+    from tui.document.composition import CompositionController
     from tui.document.controller import DocumentController
     from tui.document.document import OpenDocument
     from tui.document.merge import Clash
@@ -43,6 +44,7 @@ class PersonaView:
         conversations: the persona's conversation is shown with it.
         catalog: the list of personas.
         outputs: what the persona answered.
+        composition: what it is made of.
         state_changed: called when the document, or how it is saved, changed.
     """
 
@@ -54,10 +56,11 @@ class PersonaView:
         conversations: ConversationController,
         catalog: PersonaCatalog,
         outputs: OutputsController,
+        composition: CompositionController,
         state_changed: Callable[[], None],
     ) -> None:
         self._host, self._panes, self._chat_bar, self._catalog = host, panes, chat_bar, catalog
-        self._conversations, self._outputs = conversations, outputs
+        self._conversations, self._outputs, self._composition = conversations, outputs, composition
         self._state_changed = state_changed
         self._prompt = panes.widget(PromptPane)
         self._tests = panes.widget(TestInputs)
@@ -226,7 +229,9 @@ class PersonaView:
         self._prompt.editor.bind(document.prompt, read_only=document.broken and not document.prompt.dirty)
 
     def _show_lists(self, document: OpenDocument | None) -> None:
-        self._outputs.show(document.persona if document is not None else None)
+        persona = document.persona if document is not None else None
+        self._outputs.show(persona)
+        self._composition.show(persona)
         self._tests.show(document, fresh=True)
         self._settings.show(document, fresh=True)
 
@@ -238,6 +243,7 @@ class PersonaView:
         if not document.broken:
             self._prompt.editor.read_only = not is_editable(document.prompt.text)
         self._outputs.show(document.persona)
+        self._composition.show(document.persona)
         was_gone = self._tests.is_gone
         self._tests.show(document, elsewhere=elsewhere and not document.broken)
         if self._tests.is_gone and not was_gone:

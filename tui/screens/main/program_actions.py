@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from tui.app.host import Host
     from tui.chat.controller import ConversationController
     from tui.outputs.controller import OutputsController
+    from tui.screens.main.composition_actions import CompositionActions
     from tui.screens.main.layout import PaneLayout
     from tui.screens.main.output_viewing import OutputViewing
     from tui.screens.main.persona_catalog import PersonaCatalog
@@ -38,6 +39,7 @@ class ProgramActions:
         view: shows the open persona.
         talk: a talk with a persona.
         viewing: the output pane, which Esc closes.
+        composition: the compiled prompt, which Esc closes.
         outputs: its test inputs may be run.
         run_action: does the action of a command.
     """
@@ -52,12 +54,13 @@ class ProgramActions:
         view: PersonaView,
         talk: TalkActions,
         viewing: OutputViewing,
+        composition: CompositionActions,
         outputs: OutputsController,
         run_action: Callable[[str], Awaitable[None]],
     ) -> None:
         self._host, self._chat, self._bar, self._talk = host, conversations, bar, talk
         self._panes, self._catalog, self._view, self._run_action = panes, catalog, view, run_action
-        self._viewing = viewing
+        self._viewing, self._composition = viewing, composition
         self._outputs = outputs
         self._personas, self._tests = panes.widget(PersonaList), panes.widget(TestInputs)
         self._last_quit_key = float("-inf")
@@ -81,6 +84,8 @@ class ProgramActions:
                 return "clear the marks", pane.rows.clear_marks
         if self._viewing.has_focus:
             return "close", self._viewing.leave
+        if self._composition.has_focus:
+            return "close", self._composition.close
         if self._talk.is_open:
             return self._talk.escape_meaning()
         if self._chat.panel_controller.reading:

@@ -28,11 +28,13 @@ from tui.chat.controller import ConversationController
 from tui.commands.footer_keys import FocusArea, FooterState, keys_now
 from tui.commands.panes import PANES
 from tui.commands.registry import Keymap, bindings
+from tui.document.composition import CompositionController
 from tui.document.document import OpenDocument
 from tui.outputs.controller import OutputsController
 from tui.screens.main.chat_actions import ChatActions
 from tui.screens.main.chat_pane import ChatPane
 from tui.screens.main.comparison_actions import ComparisonActions
+from tui.screens.main.composition_actions import CompositionActions
 from tui.screens.main.layout import PaneLayout
 from tui.screens.main.library_actions import LibraryActions
 from tui.screens.main.output_actions import OutputActions
@@ -50,6 +52,7 @@ from tui.screens.main.version_actions import VersionActions
 from tui.screens.too_small import is_click, is_too_small, is_unseen
 from tui.terminal.textual_compat.ordered_keys import OrderedKeys
 from tui.widgets.chat_bar_labels import HINT
+from tui.widgets.composition_pane import CompositionPane
 from tui.widgets.footer import KeyLine
 from tui.widgets.pane_tabs import PaneTabs
 from tui.widgets.persona_fields import SettingsPane
@@ -112,6 +115,7 @@ class MainScreen(Screen[None]):
         )
         self.tests = self.panes.widget(TestInputs)
         self.settings = self.panes.widget(SettingsPane)
+        self.composition_pane = self.panes.widget(CompositionPane)
         self.personas = self.panes.widget(PersonaList)
         self.prompt_pane = self.panes.widget(PromptPane)
         self.prompt = self.prompt_pane.editor
@@ -122,6 +126,7 @@ class MainScreen(Screen[None]):
             make_evaluator=program.evaluator,
             settings=lambda: program.settings,
         )
+        self.composition = CompositionController(self, self.outputs)
         self.view = PersonaView(
             self,
             self.panes,
@@ -129,7 +134,11 @@ class MainScreen(Screen[None]):
             self.conversation,
             self.catalog,
             self.outputs,
+            self.composition,
             self.show_badges,
+        )
+        self.composition_actions = CompositionActions(
+            self, self.panes, self.view, self.composition, self.outputs, self.show_badges
         )
         self.view.wanted = persona_id
         self.output_viewing = OutputViewing(self, self.panes, self.view, self.outputs)
@@ -153,6 +162,7 @@ class MainScreen(Screen[None]):
             self.view,
             self.talk,
             self.output_viewing,
+            self.composition_actions,
             self.outputs,
             self.run_action,
         )
@@ -192,6 +202,7 @@ class MainScreen(Screen[None]):
             self.checks,
             self.output_actions,
             self.library,
+            self.composition_actions,
         )
         self.panel_reading = PanelReading(
             self, self.conversation, self.chat_bar, self.view, self.chat_actions.action_find
@@ -209,6 +220,7 @@ class MainScreen(Screen[None]):
             self.checks,
             self.output_actions,
             self.library,
+            self.composition_actions,
         )
         for part in parts:
             for name in dir(part):
@@ -235,7 +247,13 @@ class MainScreen(Screen[None]):
         with Vertical(id="stage"):
             yield PaneTabs([(pane.id, pane.title) for pane in PANES])
             yield PersonaPanes(
-                self, self.panes, self.view, self.persona_actions, self.persona_commands, self.output_viewing
+                self,
+                self.panes,
+                self.view,
+                self.persona_actions,
+                self.persona_commands,
+                self.output_viewing,
+                self.composition_actions,
             )
         yield self.output_actions.strip
         yield self.chat_bar
@@ -276,6 +294,7 @@ class MainScreen(Screen[None]):
         workspace, drafts = Workspace(store), DraftStore(store.home.root, self.program.state_folder)
         self.catalog.begin(workspace)
         self.outputs.begin(store)
+        self.composition.begin(store.home)
         self._first = partial(
             self._show_first, DocumentController(self.view, workspace, drafts, self._typed_early)
         )
@@ -331,6 +350,8 @@ class MainScreen(Screen[None]):
         panel = await load(self._load_panel)
         await self.query_one("#stage").mount(panel)
         await self.settings.fill()
+        await self.composition_pane.fill()
+        self.composition_actions.refresh()
         self.conversation.begin(panel)
         if first is not None:
             await showing
@@ -384,6 +405,7 @@ class MainScreen(Screen[None]):
     def _look(self) -> None:
         self.conversation.tick()
         self.outputs.look()
+        self.composition.look()
         self.output_actions.show()  # ages
         self.again(self.program.look_at_settings)
         self.again(self._look_outside if self.documents is not None else self._try_first_again)

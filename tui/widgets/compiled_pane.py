@@ -1,0 +1,91 @@
+"""The compiled prompt: all that is sent as the system prompt, and where the line under the cursor comes from."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, ClassVar
+
+from textual import on
+from textual.app import ComposeResult
+from textual.binding import BindingType
+from textual.containers import Vertical
+from textual.message import Message
+
+from tui.commands.registry import bindings
+from tui.terminal.visible_controls import to_shown
+from tui.widgets.plain_text import label
+from tui.widgets.text.safe_text_area import SafeTextArea
+
+if TYPE_CHECKING:
+    from personas.library.assembly import Line
+
+
+class CompiledText(SafeTextArea):
+    """A text to read, whose lines lead to where they come from."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [*bindings("compiled")]
+
+    def action_open(self) -> None:
+        self.post_message(CompiledPane.Opened(self.cursor_location[0]))
+
+
+class CompiledPane(Vertical):
+    """A prompt put together, to read."""
+
+    DEFAULT_CSS = Path(__file__).with_suffix(".tcss").read_text(encoding="utf-8")
+
+    focus_area = "compiled"
+
+    @dataclass(eq=False, repr=False)
+    class Opened(Message):
+        """The person wants to go where a line, counted from 0, comes from."""
+
+        line: int
+
+    def __init__(self) -> None:
+        super().__init__(id="compiled-pane")
+        self._lines: Sequence[Line] = ()
+        self._text = CompiledText(read_only=True, id="compiled")
+
+    def compose(self) -> ComposeResult:
+        yield self._text
+
+    @property
+    def focus_target(self) -> CompiledText:
+        """What gets the keys."""
+        return self._text
+
+    @property
+    def lines(self) -> Sequence[Line]:
+        """The lines that are shown."""
+        return self._lines
+
+    def show(self, title: str, lines: Sequence[Line]) -> None:
+        """Show lines; the cursor stays in its line where the text changes."""
+        self.border_title = label(title, 80)
+        if lines != self._lines:
+            self._lines = lines
+            place = self._text.cursor_location
+            self._text.load_text(to_shown("\n".join(line.text for line in lines)))
+            self._text.move_cursor((min(place[0], len(lines) - 1), 0))
+        self._tell_origin()
+
+    @on(SafeTextArea.SelectionChanged)
+    def _tell_origin(self) -> None:
+        """Say where the line under the cursor comes from."""
+        at = self._text.cursor_location[0]
+        self.border_subtitle = label(origin(self._lines[at]) if at < len(self._lines) else "", 78)
+
+
+def origin(line: Line) -> str:
+    """Return where a line comes from, in words."""
+    piece = line.piece
+    if piece is None:
+        return "between pieces"
+    if piece.document is None:
+        return f"its own prompt, line {line.source_line}"
+    where = f", {line.field} line {line.source_line}" if line.source_line is not None else ""
+    instead = f", instead of {', '.join(piece.replaced)}" if piece.replaced else ""
+    return f"{piece.kind} {piece.name}{where} · {piece.level}{instead}"
