@@ -106,6 +106,11 @@ def check_loaded(answers: list[dict[str, Any]], place: Workplace, by: str) -> No
     assert json.loads(place.run_here("stage", "p", "--json").stdout)["stage"] == "cold"
 
 
+async def write(client: Client, content: str) -> CallToolResult:
+    change = {"name": "update_agent_part", "arguments": {"name": "basic", "content": content}}
+    return await client.call_tool("call_tool", change)
+
+
 async def test_over_pipes_agents_discover_fetch_evolve_and_write_at_once(place: Workplace) -> None:
     fill(place)
     names = [Implementation(name=name, version="1") for name in ("new", "old\n\x1b[2Jagent")]
@@ -118,24 +123,16 @@ async def test_over_pipes_agents_discover_fetch_evolve_and_write_at_once(place: 
             assert (
                 client.instructions is not None and "begin with get_persona_manifest" in client.instructions
             )
-        writes = [
-            client.call_tool(
-                "call_tool",
-                {
-                    "name": "update_agent_part",
-                    "arguments": {"name": "basic", "content": f"{client.mode} {number}"},
-                },
-            )
-            for number in range(8)
-            for client in (new, old)
-        ]
-        for written in await asyncio.gather(*writes):
-            answer(written)
+        written = await asyncio.gather(
+            *(write(client, f"{client.mode} {number}") for number in range(4) for client in (new, old))
+        )
+        # On a slow machine one may wait so long for the others that it is refused, and says so.
+        assert all("is busy" in one.content[0].text for one in written if one.is_error)
         content = answer(await new.call_tool("get_agent_part", {"name": "basic"}))["content"]
-        assert re.fullmatch("(auto|legacy) [0-7]", content)
+        assert re.fullmatch("(auto|legacy) [0-3]", content)
         log = json.loads(place.run_here("log", "part/basic", "--json").stdout)
         by = [one["by"] for one in log]
-        assert by.count("mcp:new") == by.count("mcp:old agent") == 8
+        assert by.count("mcp:new") + by.count("mcp:old agent") == sum(not one.is_error for one in written)
 
 
 async def test_few_tools_are_listed_and_all_are_found(place: Workplace) -> None:
