@@ -162,6 +162,28 @@ def remove_stage(stage: str) -> TextChange:
     )
 
 
+def rename_stage(stage: str, new: str) -> TextChange:
+    """Return the change of an arc that gives a stage another name."""
+
+    def edit(text: str) -> str:
+        if _stage_at(text, new) is not None:
+            raise InvalidValue(f"There is already a stage {new!r}.")
+        return toml_edit.set_value(text, ("stages", _existing_stage(text, stage), "name"), new)
+
+    return TextChange("stages", f"stage {stage} is called {new}", edit)
+
+
+def set_stage_value(stage: str, key: str, value: Any) -> TextChange:
+    """Return the change of an arc that sets a value of a stage."""
+
+    def edit(text: str) -> str:
+        at = _existing_stage(text, stage)
+        known = key in parse(text)["stages"][at]
+        return toml_edit.set_value(text, ("stages", at, key), value) if value or known else text
+
+    return TextChange("stages", f"{key} of stage {stage} set", edit)
+
+
 def set_stage_part(stage: str, part: str, *, is_there: bool) -> TextChange:
     """Return the change of an arc that adds a part to a stage, or takes it away."""
 

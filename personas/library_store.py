@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import builtins
+import contextlib
 import secrets
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
@@ -21,7 +22,7 @@ from personas.changes import (
     require_line,
 )
 from personas.errors import InvalidValue, OutsideHome, PersonaError
-from personas.files.text_file import sha256
+from personas.files.text_file import sha256, storage_error
 from personas.library.documents import (
     CHOICES,
     FIELDS,
@@ -32,12 +33,14 @@ from personas.library.documents import (
     read_document,
 )
 from personas.library.folders import SKILL_FILE, Library, folder_of, move_beside_skill, path_of, read_all
+from personas.library.folders import names as file_names
 from personas.library_changes import (
     TextChange,
     add_stage,
     link,
     remove_stage,
     rename_reference,
+    rename_stage,
     set_key,
     set_skill_key,
     set_stage,
@@ -47,7 +50,7 @@ from personas.library_changes import (
 from personas.library_document import NOT_A_NAME, RENAMED_TO, parse_key, unknown_document
 from personas.persona import Persona
 from personas.store import Store
-from personas.versions.authorship import USER, Author
+from personas.versions.authorship import USER, Author, Version
 
 _NOTHING = sha256(b"")
 
@@ -132,12 +135,11 @@ class LibraryStore:
 
     def touched(self, kind: Kind, name: str) -> builtins.list[str]:
         """Return the ids of the personas that a document is a part of, by a link or by their arc, sorted."""
-        return self._personas(self.users(kind, name))
+        return touched(self.all_users(), f"{kind}/{name}")
 
     def is_shared(self, kind: Kind, name: str) -> bool:
         """Whether a document has more than one user, or is a part of more than one persona."""
-        users = self.users(kind, name)
-        return len({user.key for user in users}) > 1 or len(self._personas(users)) > 1
+        return is_shared(self.all_users(), f"{kind}/{name}")
 
     def changed(self, key: str, summary: str) -> dict[str, Any]:
         """Return what a command or a tool answers that has changed a persona or a document.
@@ -157,10 +159,10 @@ class LibraryStore:
         for stage in document.stages if document is not None else ():
             gone = [part for part in stage.parts if library.get(("part", part)) is None]
             warnings += [f"there is no part {part} for the stage {stage.name}" for part in gone]
-        users = self.users(kind, name)
-        personas = self._personas(users)
+        users = self.all_users()
+        personas = touched(users, key)
         said = f"{summary}; a part of {', '.join(personas)}" if personas else summary
-        named = [user.to_record() for user in users]
+        named = [user.to_record() for user in users.get(key, ())]
         return {**record, "summary": said, "warnings": warnings, "users": named, "personas": personas}
 
     # -- documents ------------------------------------------------------------------------------------
@@ -236,6 +238,40 @@ class LibraryStore:
             self.store.change(key, change, revision=None, by=self._by, unit=unit)
         self._change(kind, old, ReplaceText(""), reason=f"{RENAMED_TO}{new}", unit=unit)
         return users
+
+    def copy(self, kind: Kind, name: str, new: str) -> None:
+        """Make a document with the text of another one; other files beside a `SKILL.md` are not copied.
+
+        Raises:
+            InvalidValue: the new name is taken, or none.
+        """
+        self.get(kind, name)
+        parse_key(f"{kind}/{new}")
+        self._require_free(kind, new)
+        text, path = self.store.text(f"{kind}/{name}"), path_of(self.store.home, kind, name)
+        if path is not None and path.name == SKILL_FILE:
+            text = set_skill_key("name", new).apply(text)
+            try:
+                path.parent.with_name(new).mkdir(exist_ok=True)
+            except OSError as error:
+                raise storage_error(error, "create", path.parent.with_name(new)) from None
+        self._change(kind, new, ReplaceText(text), reason=f"copied from {name}", revision=_NOTHING)
+
+    def deleted(self, kind: Kind) -> builtins.list[tuple[str, Version]]:
+        """Return the names of documents that are gone and can be brought back, each with its last version, newest first."""
+        folder, there = self.store.home.versions / ".library" / kind, set(file_names(self.store.home, kind))
+        found = []
+        for name in sorted(one.name for one in folder.iterdir()) if folder.is_dir() else ():
+            if name not in there and is_name(name):
+                with contextlib.suppress(PersonaError):
+                    found += [(name, one) for one in self.store.recent_versions(f"{kind}/{name}", 1)[:1]]
+        return sorted(found, key=lambda one: one[1].at, reverse=True)
+
+    def bring_back(self, kind: Kind, name: str) -> None:
+        """Make a document that is gone what it was before, see `deleted`."""
+        key = f"{kind}/{name}"
+        versions = [one.number for one in self.store.log(key) if one.role != "kept"]
+        self.store.restore(key, versions[1] if len(versions) > 1 else 0, by=self._by)
 
     def delete(self, kind: Kind, name: str, *, force: bool = False) -> None:
         """Delete a document; undo brings it back.
@@ -375,6 +411,20 @@ class LibraryStore:
         """
         self._change_arc(arc, remove_stage(stage))
 
+    def rename_stage(self, arc: str, stage: str, new: str) -> None:
+        """Rename a stage, and let every persona that is on it be on it still, as one unit of undo.
+
+        Raises:
+            InvalidValue: there is no such stage, or already one of the new name.
+        """
+        change, unit = rename_stage(stage, new), f"rename:{secrets.token_hex(8)}"
+        on_it = [
+            one.id for one in self.store.list() if one.arc and (one.arc.name, one.arc.stage) == (arc, stage)
+        ]
+        self._change("arc", arc, change, unit=unit)
+        for persona_id in on_it:
+            self.store.change(persona_id, set_stage(new), revision=None, by=self._by, unit=unit)
+
     def add_stage_part(self, arc: str, stage: str, part: str) -> None:
         """Add a part to a stage.
 
@@ -426,13 +476,6 @@ class LibraryStore:
         path = path_of(self.store.home, kind, name)
         return path is not None and path.name == SKILL_FILE
 
-    def _personas(self, users: Sequence[User]) -> builtins.list[str]:
-        """Return the ids of users that are personas, and of the personas on arcs that are users, sorted."""
-        personas = {user.name for user in users if user.kind == "persona"}
-        if arcs := {user.name for user in users if user.kind == "arc"}:
-            personas |= {one.id for one in self.store.list() if one.arc is not None and one.arc.name in arcs}
-        return sorted(personas)
-
     def _change_arc(self, arc: str, change: TextChange) -> None:
         self.get("arc", arc)
         self._change("arc", arc, change)
@@ -460,6 +503,21 @@ def _persona_change(fields: Mapping[str, Any]) -> TextChange:
 
     keys = ", ".join(fields)
     return TextChange(keys or "nothing", f"{keys} set", edit)
+
+
+def touched(users: Mapping[str, Sequence[User]], key: str) -> list[str]:
+    """Return the ids of the personas that a document is a part of, sorted; `users` is what `all_users` gave."""
+    named = users.get(key, ())
+    personas = {user.name for user in named if user.kind == "persona"}
+    for user in named:
+        if user.kind == "arc":
+            personas.update(touched(users, user.key))
+    return sorted(personas)
+
+
+def is_shared(users: Mapping[str, Sequence[User]], key: str) -> bool:
+    """Whether a document has more than one user, or is a part of more than one persona."""
+    return len({user.key for user in users.get(key, ())}) > 1 or len(touched(users, key)) > 1
 
 
 def linked(persona: Persona) -> dict[Kind, tuple[str, ...]]:

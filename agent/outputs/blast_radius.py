@@ -157,6 +157,11 @@ class BlastRadius:
         """The personas that are tried, each once."""
         return list(dict.fromkeys(one.variant.persona_id for _, one, _ in self._pairs))
 
+    @property
+    def missing(self) -> int:
+        """How many outputs are not there yet."""
+        return sum(len(side.plan.trials) for _, *pair in self._pairs for side in pair)
+
     def estimate(self) -> Estimate:
         """Return what running what is missing, and judging it, will take."""
         sides = (side for _, *pair in self._pairs for side in pair)

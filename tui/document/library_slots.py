@@ -5,17 +5,16 @@ Its content (of a trait the instruction) is the slot that a persona's system pro
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from personas.errors import InvalidValue
-from personas.library.documents import FIELDS, Kind, LibraryDocument
+from personas.library.documents import FIELDS, Kind, LibraryDocument, Stage
 from personas.library.folders import SKILL_FILE, path_of
-from personas.library_changes import TextChange, set_key, set_skill_key
+from personas.library_changes import TextChange, set_key, set_skill_key, set_stage_value
 from personas.library_document import StoredDocument, parse_key
 from personas.library_store import check_fields
-from personas.toml import edit as toml_edit
-from personas.toml.parse import parse
 from tui.document.text_slot import FIELD, PROMPT
 
 if TYPE_CHECKING:
@@ -66,7 +65,7 @@ def change_of(home: Home, key: str, slot_id: str, text: str) -> TextChange:
     kind, name = parse_key(key)
     if slot_id.startswith(FIELD + "stages/"):
         stage, _, field = slot_id.removeprefix(FIELD + "stages/").rpartition("/")
-        return _change_of_stage(stage, field, _words(text) if field == "parts" else text)
+        return set_stage_value(stage, field, _words(text) if field == "parts" else text)
     field = text_key(kind) if slot_id == PROMPT else slot_id.removeprefix(FIELD)
     value: Any = _words(text) if field == "tags" else text
     try:
@@ -79,25 +78,29 @@ def change_of(home: Home, key: str, slot_id: str, text: str) -> TextChange:
     return replace(change, typed=slot_id == PROMPT)
 
 
-def _change_of_stage(stage: str, field: str, value: str | list[str]) -> TextChange:
-    def edit(text: str) -> str:
-        stages = parse(text).get("stages")
-        for at, one in enumerate(stages if isinstance(stages, list) else []):
-            if isinstance(one, dict) and one.get("name") == stage:
-                return (
-                    toml_edit.set_value(text, ("stages", at, field), value) if value or field in one else text
-                )
-        raise InvalidValue(f"There is no stage {stage!r} any more.")
-
-    return TextChange(f"stage {stage}", f"{field} of stage {stage} set", edit)
-
-
 def _shown(value: str | tuple[str, ...]) -> str:
     return value if isinstance(value, str) else ", ".join(value)
 
 
 def _words(text: str) -> list[str]:
     return list(dict.fromkeys(word for word in (part.strip() for part in text.split(",")) if word))
+
+
+def as_typed(read: LibraryDocument, text_of: Callable[[str], str]) -> LibraryDocument:
+    """Return a document as it is typed; `text_of` gives the text of a slot by its id."""
+    keys = (text_key(read.kind), *field_keys(read.kind))
+    texts = {key: text_of(PROMPT if key == keys[0] else FIELD + key) for key in filter(None, keys)}
+    typed = {key: tuple(_words(text)) if key == "tags" else text for key, text in texts.items()}
+    stages = tuple(
+        Stage(
+            name=one.name,
+            description=text_of(stage_slot(one.name, "description")),
+            condition=text_of(stage_slot(one.name, "condition")),
+            parts=tuple(_words(text_of(stage_slot(one.name, "parts")))),
+        )
+        for one in read.stages
+    )
+    return replace(read, **typed, stages=stages)  # type: ignore[arg-type]
 
 
 def without_file(key: str, text: str) -> StoredDocument:

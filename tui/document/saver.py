@@ -48,6 +48,7 @@ class SlotSaver:
         self._writing_drafts = asyncio.Lock()
         self._told_drafts_refused = self._told_broken = False
         self._told_conflict: TextSlot | None = None
+        self._let_go: OpenDocument | None = None  # is held back, and to be stored all the same
 
     def document_opened(self) -> None:
         """Another document is open, or its file is mended: what was told before is told again."""
@@ -113,12 +114,12 @@ class SlotSaver:
 
     async def save_held(self, document: OpenDocument) -> None:
         """The person says that what is held back is to be stored."""
-        document.is_held = False
+        self._let_go = document
         try:
             self.request_all(document)
             await self.queue.settled()
         finally:
-            document.is_held = True
+            self._let_go = None
 
     def request_all(self, document: OpenDocument) -> None:
         for slot in [*document.dirty, *(slot for slot in document.slots.values() if slot.conflict)]:
@@ -134,7 +135,7 @@ class SlotSaver:
             if slot.merges and slot.conflict is not None:  # typed away again
                 slot.absorb(slot.conflict.theirs)
                 self._show_state_of(document)
-        elif document.is_held:
+        elif document.is_held and document is not self._let_go:
             self.queue.begins(slot)
         elif document.broken:
             self.queue.begins(slot)

@@ -1,4 +1,4 @@
-"""The versions of a persona, newest first: who changed what, when and why, and what the test inputs came to."""
+"""The versions of a document, newest first: who changed what, when and why, and what the test inputs came to."""
 
 from __future__ import annotations
 
@@ -29,26 +29,27 @@ class Versions(Dialog[None]):
     """The timeline. It stays open while something is done with a version.
 
     Args:
-        persona_name: any text.
+        name: whose versions, any text.
         choose: told what is to be done with which version: `diff`, `compare`, `bisect`, `restore`, `name`.
+        has_outputs: whether outputs can be compared, and what turned a verdict be found.
     """
 
     BINDINGS: ClassVar[list[BindingType]] = [*bindings("versions")]
 
-    def __init__(self, persona_name: str, choose: Callable[[str, int], object]) -> None:
+    def __init__(self, name: str, choose: Callable[[str, int], object], *, has_outputs: bool = True) -> None:
         super().__init__()
-        self._persona_name, self._choose = persona_name, choose
+        self._of, self._choose, self._has_outputs = name, choose, has_outputs
         self._counts: dict[int, VersionCounts] = {}
         self._rows: Sequence[Row] = ()
 
     def compose(self) -> ComposeResult:
         with Vertical(classes="dialog wide switcher") as box:
-            box.border_title = label(f"Versions of {self._persona_name}", 70)
+            box.border_title = label(f"Versions of {self._of}", 70)
             yield RowList(empty="Reading…", id="choices", classes="gives", choose_on_click=False)
+            tries = (("versions.compare", "compare"), ("versions.bisect", "bisect"))
             yield self.hint(
                 ("rows.open", "diff"),
-                ("versions.compare", "compare"),
-                ("versions.bisect", "bisect"),
+                *(tries if self._has_outputs else ()),
                 ("versions.restore", "restore"),
                 ("versions.name", "name"),
                 ("dialog.close", "closes"),

@@ -14,7 +14,6 @@ from tui.screens.main.persona_catalog import portions
 
 if TYPE_CHECKING:
     from personas.files.home import Home
-    from tui.app.host import Host
     from tui.document.async_store import Workspace
     from tui.screens.library.place import LibraryPlace
 
@@ -23,7 +22,6 @@ class LibraryCatalog:
     """Reads the library for the place.
 
     Args:
-        host: the main screen.
         workspace: the store.
         place: gives the place, None where it is closed.
         counted: called when it is known who uses what.
@@ -31,12 +29,11 @@ class LibraryCatalog:
 
     def __init__(
         self,
-        host: Host,
         workspace: Workspace,
         place: Callable[[], LibraryPlace | None],
         counted: Callable[[], None],
     ) -> None:
-        self._host, self._workspace, self._place, self._counted = host, workspace, place, counted
+        self._workspace, self._place, self._counted = workspace, place, counted
         self._names: Mapping[Kind, Sequence[str]] = {}
         self._read: set[Kind] = set()
         self._stamps: list[Stamp | None] = []
@@ -46,6 +43,10 @@ class LibraryCatalog:
     @property
     def _home(self) -> Home:
         return self._workspace.store.home
+
+    def names(self, kind: Kind) -> Sequence[str]:
+        """Return the names of the documents of a kind, as far as they are read."""
+        return self._names.get(kind, ())
 
     async def read(self) -> None:
         """Show which documents there are, then what they are, then who uses them."""

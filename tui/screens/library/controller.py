@@ -3,17 +3,38 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
-from typing import TYPE_CHECKING
+from functools import partial
+from typing import TYPE_CHECKING, Any, TypeVar
 
+from personas.changes import NAME_LIMIT, require_line
+from personas.errors import InvalidValue
+from personas.library.documents import CHOICES, FIELDS, Kind
+from personas.library.folders import path_of
+from personas.library_document import parse_key
+from personas.library_store import InUse, LibraryStore, is_shared
+from tui.commands.registry import sentence
 from tui.document.controller import DocumentController
+from tui.document.version_names import local_now, when
+from tui.screens.dialogs.picker import Pick
+from tui.screens.dialogs.text_prompt import AskLine
 from tui.screens.library.catalog import LibraryCatalog
 from tui.screens.library.place import LibraryPlace
+from tui.screens.library.trial import LibraryTrial
 from tui.screens.library.view import LibraryView
+from tui.screens.main.version_actions import VersionActions
+from tui.widgets.virtual_list import Row
 
 if TYPE_CHECKING:
-    from personas.library.documents import Kind
+    from personas.library_store import User
+    from personas.persona import Persona
     from tui.app.host import Host
     from tui.document.document import OpenDocument
+    from tui.document.undo import Operation
+    from tui.outputs.controller import OutputsController
+
+T = TypeVar("T")
+MOST_NAMED = 4
+"""Users of a document that one sentence names."""
 
 
 class LibraryController:
@@ -22,19 +43,27 @@ class LibraryController:
     Args:
         host: the main screen.
         main: has the open persona.
+        outputs: runs test inputs.
         open_persona: shows a persona.
     """
 
     def __init__(
-        self, host: Host, main: DocumentController, open_persona: Callable[[str], Awaitable[None]]
+        self,
+        host: Host,
+        main: DocumentController,
+        outputs: OutputsController,
+        open_persona: Callable[[str], Awaitable[None]],
     ) -> None:
         self._host, self._open_persona = host, open_persona
+        self._main, self._workspace = main, main.workspace
+        self._library = LibraryStore(main.workspace.store)
         self.place: LibraryPlace | None = None
         self._kind: Kind = "part"
-        view = LibraryView(host, lambda: self.place, self._opened)
+        view = LibraryView(host, self._shown, self._opened)
         self.documents = DocumentController(view, main.workspace, main.unsaved.store, beside=main)
-        self._workspace = main.workspace
-        self.catalog = LibraryCatalog(host, main.workspace, lambda: self.place, self._hold_all)
+        self.catalog = LibraryCatalog(main.workspace, self._shown, self._hold_all)
+        self._versions = VersionActions(host, lambda: self.documents)
+        self._trial = LibraryTrial(host, self.documents, outputs)
 
     def open_library(self, kind: Kind | None = None, name: str = "") -> None:
         """Show the library: the documents of a kind, or where it was left, and with a name that document in its editor."""
@@ -44,8 +73,7 @@ class LibraryController:
             self._go(kind or self._kind, name)
 
     async def _show(self, kind: Kind, name: str) -> None:
-        self.place = LibraryPlace(self.documents, self._do, lambda: self._go(kind, name))
-        self._host.start(self.catalog.read())
+        self.place = LibraryPlace(self.documents, self._do, lambda: self._begin(kind, name))
         persona_id = await self._host.ask(self.place)
         self._kind, self.place = self.place.kind, None
         await self.documents.flush()
@@ -53,16 +81,26 @@ class LibraryController:
         if persona_id is not None:
             await self._open_persona(persona_id)
 
+    def _shown(self) -> LibraryPlace | None:
+        """Return the place, while it is on the screen."""
+        place = self.place
+        return place if place is not None and place.is_shown and self._host.program.is_running else None
+
+    def _begin(self, kind: Kind, name: str) -> None:
+        """The place is there."""
+        self._go(kind, name)
+        self._host.start(self.catalog.read())
+
     def _go(self, kind: Kind, name: str) -> None:
-        if self.place is not None:
-            self.place.show_kind(kind, name)
+        if (place := self._shown()) is not None:
+            place.show_kind(kind, name)
             if name:
                 self._open(f"{kind}/{name}")
 
     def _open(self, key: str) -> None:
         self.documents.open(key)
-        if self.place is not None:
-            self.place.enter_document()
+        if (place := self._shown()) is not None:
+            place.enter_document()
 
     # -- what several use -----------------------------------------------------------------------------------
 
@@ -78,25 +116,262 @@ class LibraryController:
     def _hold(self, document: OpenDocument) -> None:
         """Hold back what is typed where several use it, and as long as nobody knows."""
         was_held, users = document.is_held, self.catalog.users
-        document.is_held = users is None or len(users.get(document.id, ())) > 1
+        document.is_held = users is None or is_shared(users, document.id)
         if was_held and not document.is_held:
             self.documents.saver.request_all(document)
 
     # -- what is asked ------------------------------------------------------------------------------------
 
-    def _do(self, what: str, key: str) -> None:
-        """Do what is asked in the place about a document, by its key."""
+    def _do(self, what: str, key: str, stage: str = "") -> None:
+        """Do what is asked in the place about a document, by its key, or about a stage of the open one."""
+        kind, _, name = key.partition("/")
+        work: Any = None
         match what:
             case "open":
                 self._open(key)
-            case "kind":
-                self._host.start(self.catalog.read_kind(key))  # type: ignore[arg-type]
             case "look":
                 self._host.again(self._look)
+            case "kind":
+                work = self.catalog.read_kind(kind)  # type: ignore[arg-type]
             case "undo" | "redo":
-                self._host.start(self.documents.undo.step(what))
+                work = self._step(what)
+            case "undo_agent" | "redo_agent":
+                work = self._step(what.removesuffix("_agent"), only="agent")  # type: ignore[arg-type]
+            case "save":
+                work = self._save()
+            case "check":
+                work = self._check()
+            case "compare":
+                work = self._compare()
+            case "external":
+                work = self._edit_file()
+            case "new_stage":
+                work = self._new_stage(name)
+            case "rename_stage":
+                work = self._rename_stage(name, stage)
+            case "remove_stage":
+                work = self._change_stages(self._library.remove_stage, name, stage)
+            case "refused":
+                self._refuse()
+            case "new" | "restore":
+                work = getattr(self, f"_{what}")(kind)
+            case "versions":
+                work = self._versions_of(kind, name)  # type: ignore[arg-type]
+            case _:  # copy, rename, delete, users
+                work = getattr(self, f"_{what}")(kind, name)
+        if work is not None:
+            self._host.start(work)
 
     async def _look(self) -> None:
         """Take in what other programs did."""
         await self.documents.look()
         await self.catalog.look()
+
+    async def _new(self, kind: Kind) -> None:
+        name = await self._ask_name(f"Name of the new {kind}", kind)
+        if name is None:
+            return
+        fields = {}
+        for key in FIELDS[kind]:
+            if key in CHOICES:
+                rows = [Row(value, value) for value in CHOICES[key]]
+                fields[key] = await self._host.ask(
+                    Pick(f"{key.replace('_', ' ').capitalize()} of {name}", rows)
+                )
+                if fields[key] is None:
+                    return
+        await self._workspace.write(self._library.create, kind, name, fields)
+        await self._show_made(kind, name)
+
+    async def _ask_name(self, question: str, kind: Kind, text: str = "") -> str | None:
+        def check(name: str) -> None:
+            parse_key(f"{kind}/{name}")
+            if name != text and name in self.catalog.names(kind):
+                raise InvalidValue(f"There is already a {kind} called {name}.")
+
+        hint = "lower-case letters, digits and hyphens"
+        name: str | None = await self._host.ask(AskLine(question, text=text, hint=hint, check=check))
+        return None if name == text else name
+
+    async def _show_made(self, kind: Kind, name: str) -> None:
+        await self.catalog.read()
+        self._go(kind, name)
+
+    async def _copy(self, kind: Kind, name: str) -> None:
+        if new := await self._ask_name(f"Name of the copy of {name}", kind):
+            await self._workspace.write(self._library.copy, kind, name, new)
+            await self._show_made(kind, new)
+
+    async def _rename(self, kind: Kind, name: str) -> None:
+        key = f"{kind}/{name}"
+        if key in self.documents.not_saved():
+            self._host.tell(f"Save {name} first: what you typed in it is not in its file.", error=True)
+            return
+        if (new := await self._ask_name(f"New name of {name}", kind, text=name)) is None:
+            return
+        await self.documents.flush()
+        if was_open := self.documents.id == key:
+            self.documents.close()
+        users = await self._write_links(lambda: self._library.rename(kind, name, new))
+        await self.catalog.read()
+        if (place := self._shown()) is not None:
+            place.show_kind(kind, new)
+        if was_open:
+            self.documents.open(f"{kind}/{new}")
+        many = f" Its {_users(len(users))} name it so." if users else ""
+        self._host.tell(f"{name} is {new} now.{many}")
+
+    async def _write_links(self, change: Callable[[], T]) -> T:
+        """Change links of personas, and show the open one as it is then at once: it was not changed outside."""
+        main, store = self._main, self._workspace.store
+
+        def write() -> tuple[T, Persona | None]:
+            return change(), store.get(main.id) if main.id is not None else None
+
+        def take(done: tuple[T, Persona | None]) -> None:
+            if done[1] is not None:
+                main.take(done[1])
+
+        return (await self._workspace.write_then(write, take))[0]
+
+    async def _delete(self, kind: Kind, name: str) -> None:
+        if users := await self._workspace.call(self._library.users, kind, name):
+            named = list(dict.fromkeys(user.key for user in users))
+            more = f" and {len(named) - MOST_NAMED} more" if len(named) > MOST_NAMED else ""
+            self._host.tell(
+                f"Not deleted: {name} is used by {', '.join(named[:MOST_NAMED])}{more}.", error=True
+            )
+            return
+        await self.documents.flush()
+        try:
+            await self._workspace.write(self._library.delete, kind, name)
+        except InUse:
+            text = "Other files lie beside its SKILL.md. They stay where they are."
+            if not await self._host.confirm(f"Delete {name}?", text, action="Delete", keep="Keep it"):
+                return
+            await self._workspace.write(self._library.delete, kind, name, force=True)
+        await self._forget(f"{kind}/{name}")
+        kept = f"{name} is deleted. It is kept as a version"
+        self._host.tell(
+            sentence("library.restore", self._host.keymap, f"{kept}; {{}} brings it back.", f"{kept}.")
+        )
+
+    async def _forget(self, key: str) -> None:
+        """A document is gone, by what the person did."""
+        await self.documents.forget(key)
+        if self.documents.id == key:
+            self.documents.close()
+        await self.catalog.read()
+
+    async def _restore(self, kind: Kind) -> None:
+        gone = await self._workspace.call(self._library.deleted, kind)
+        if not gone:
+            self._host.tell(f"No {kind} was deleted.")
+            return
+        rows = [Row(name, name, tail=when(version.at, local_now())) for name, version in gone]
+        name = await self._host.ask(Pick(f"Bring back which {kind}?", rows))
+        if name is not None:
+            await self._workspace.write(self._library.bring_back, kind, name)
+            await self._show_made(kind, name)
+
+    async def _users(self, kind: Kind, name: str) -> None:
+        users = await self._workspace.call(self._library.users, kind, name)
+        if not users:
+            self._host.tell(f"Nothing uses the {kind} {name}.")
+            return
+        rows = [Row(str(at), _named(user), head=user.kind) for at, user in enumerate(users)]
+        chosen = await self._host.ask(Pick(f"Who uses {name}", rows))
+        if chosen is None or (place := self._shown()) is None:
+            return
+        user = users[int(chosen)]
+        if user.kind == "arc":
+            self._go("arc", user.name)
+        else:
+            place.dismiss(user.name)
+
+    async def _versions_of(self, kind: Kind, name: str) -> None:
+        """Show the versions of a document, which is opened for that."""
+        key = f"{kind}/{name}"
+        if self.documents.id == key or await self.documents.open(key):
+            await self._versions.show()
+
+    # -- the open document --------------------------------------------------------------------------------
+
+    async def _step(self, operation: Operation, *, only: str | None = None) -> None:
+        if (key := self.documents.id) is None:
+            self._host.tell("Open a document first.")
+            return
+        await self.documents.undo.step(operation, only=only)
+        kind, name = parse_key(key)
+        if await self._workspace.call(path_of, self._workspace.store.home, kind, name) is None:
+            await self._forget(key)  # what was undone had made it
+
+    async def _save(self) -> None:
+        if (document := self.documents.document) is not None:
+            await self.documents.saver.save_held(document)
+
+    async def _check(self) -> None:
+        if await self._trial.show():
+            await self._save()
+
+    async def _compare(self) -> None:
+        """Show both texts of a conflict, offer to write back a file that is gone, or show the last change."""
+        from tui.screens.dialogs.diff import ShowDiff
+
+        documents = self.documents
+        if (document := documents.document) is None:
+            return
+        if documents.state == "conflict":
+            await documents.resolve(document.prompt)
+        elif documents.state == "gone":
+            text = "It was deleted or moved outside this program. It is written as it was, and with what you typed."
+            if await self._host.confirm("Write the file back?", text, action="Write it back", keep="Not now"):
+                await documents.write_back()
+        else:
+            title, diff = await documents.last_change()
+            if diff:
+                await self._host.ask(ShowDiff(title, diff))
+            else:
+                self._host.tell(title)
+
+    async def _edit_file(self) -> None:
+        from tui.external_editor.launcher import edit_file
+
+        await edit_file(self._host.program, self.documents)
+
+    async def _new_stage(self, arc: str) -> None:
+        name = await self._host.ask(AskLine("Name of the new stage", check=_check_stage))
+        if name:
+            await self._change_stages(self._library.add_stage, arc, name)
+            if (place := self._shown()) is not None:
+                place.show_stage(name)
+
+    async def _rename_stage(self, arc: str, stage: str) -> None:
+        name = await self._host.ask(AskLine(f"New name of {stage}", text=stage, check=_check_stage))
+        if name and name != stage:
+            await self._change_stages(self._library.rename_stage, arc, stage, name)
+            if (place := self._shown()) is not None:
+                place.show_stage(name)
+
+    async def _change_stages(self, change: Callable[..., object], *arguments: str) -> None:
+        await self.documents.flush()
+        await self._write_links(partial(change, *arguments))
+        await self.documents.read_again(quiet=True, outside=False)
+
+    def _refuse(self) -> None:
+        document = self.documents.document
+        if document is not None and document.broken:
+            how = sentence("editor.external", self._host.keymap, " {} opens it in your editor.")
+            self._host.tell(f"Nothing can be typed here: the file is broken.{how}", error=True)
+
+
+def _check_stage(name: str) -> None:
+    require_line(name, "A stage's name", NAME_LIMIT)
+
+
+def _users(number: int) -> str:
+    return f"{number} user{'' if number == 1 else 's'}"
+
+
+def _named(user: User) -> str:
+    return f"{user.name} · stage {user.stage}" if user.stage else user.name

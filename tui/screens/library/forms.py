@@ -18,7 +18,12 @@ HINTS = {
 }
 
 
-class DocumentForm(FieldForm):
+class _Form(FieldForm):
+    async def on_mount(self) -> None:
+        await self.fill()
+
+
+class DocumentForm(_Form):
     """The fields of the open document.
 
     Args:
@@ -33,7 +38,7 @@ class DocumentForm(FieldForm):
         self.no_choice = "no known type" if kind == "part" else "none of these"
 
 
-class StageForm(FieldForm):
+class StageForm(_Form):
     """The fields of one stage of the open arc.
 
     Attributes:

@@ -25,7 +25,7 @@ from tui.document.banner import banner_of
 from tui.document.library_slots import document_of, text_key
 from tui.screens.dialogs.base import Dialog
 from tui.screens.dialogs.picker import Pick
-from tui.screens.library.forms import DocumentForm
+from tui.screens.library.forms import DocumentForm, StageForm
 from tui.screens.library.rows import Entry, document_rows, kind_rows
 from tui.terminal.visible_controls import is_editable
 from tui.widgets.field_form import FieldForm
@@ -56,9 +56,15 @@ LIST_HINT = (
     ("library.filter", "filter"),
     ("dialog.close", "closes"),
 )
+STAGES_HINT = (
+    ("rows.open", "its fields"),
+    ("stages.new", "new"),
+    ("stages.rename", "rename"),
+    ("stages.remove", "remove"),
+)
+SHARED_HINT = (("library.save", "saves"), ("library.check", "tries it"))
+"""Of a document with several users."""
 DOCUMENT_HINT = (
-    ("library.save", "saves"),
-    ("library.check", "tries it"),
     ("edit.compare", "last change"),
     ("editor.external", "$EDITOR"),
     ("edit.undo", "undo"),
@@ -83,12 +89,66 @@ class DocumentList(Vertical):
         self.query_one(LineInput).focus()
 
 
+class StageList(Vertical):
+    """The stages of the open arc, and the fields of the one under the cursor."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [*bindings("stages")]
+
+    def __init__(self) -> None:
+        super().__init__(id="library-stages")
+        self.form = StageForm()
+        self._document: OpenDocument | None = None
+
+    def compose(self) -> ComposeResult:
+        yield RowList(empty="No stages yet.", id="stage-rows", choose_on_click=False)
+        yield self.form
+
+    @property
+    def rows(self) -> RowList:
+        """The list itself."""
+        return self.query_one(RowList)
+
+    def show(self, document: OpenDocument | None, *, fresh: bool = False) -> None:
+        """Show the stages of an arc; `fresh`: it is another one."""
+        self._document = document
+        read = document_of(document.persona) if document is not None else None
+        stages = read.stages if read is not None else ()
+        self.rows.set_rows(
+            [
+                Row(one.name, one.condition or one.description, head=one.name, tail=", ".join(one.parts))
+                for one in stages
+            ]
+        )
+        self._show_fields(fresh=fresh)
+
+    def _show_fields(self, *, fresh: bool) -> None:
+        stage = self.rows.key or ""
+        fresh, self.form.stage = fresh or stage != self.form.stage, stage
+        self.form.display = bool(stage)
+        self.form.show(self._document, fresh=fresh)
+
+    @on(RowList.Highlighted)
+    def _moved(self, event: RowList.Highlighted) -> None:
+        event.stop()
+        self._show_fields(fresh=False)
+
+    @on(RowList.Chosen)
+    def _chosen(self, event: RowList.Chosen) -> None:
+        event.stop()
+        if (field := self.form.focus_target) is not None:
+            field.focus()
+
+    def action_ask(self, what: str) -> None:
+        if self.rows.key is not None or what == "new":
+            self.screen.ask_of_stage(what, self.rows.key or "")  # type: ignore[attr-defined]
+
+
 class LibraryPlace(Dialog[str]):
     """The library; gives the id of a persona that is to be opened, or None.
 
     Args:
         documents: the open document of the library, and those with unsaved text.
-        do: told what is to be done with which document (its key), see `LibraryController`.
+        do: told what is to be done with which document (its key), or with a stage of it, see `LibraryController`.
         ready: called when it is there.
     """
 
@@ -107,7 +167,7 @@ class LibraryPlace(Dialog[str]):
     def __init__(
         self,
         documents: DocumentController,
-        do: Callable[[str, str], object],
+        do: Callable[..., object],
         ready: Callable[[], object],
     ) -> None:
         super().__init__()
@@ -117,19 +177,24 @@ class LibraryPlace(Dialog[str]):
         self._entries: dict[Kind, dict[str, Entry]] = {kind: {} for kind in KINDS}
         self._users: Mapping[str, int] | None = None
         self._words: list[str] = []
+        self._unsaved: list[str] = []
+        self._is_ready = False
         self._forms: dict[Kind, DocumentForm] = {}
         self.editor = TextEditor(id="library-text")
+        self._stages = StageList()
         self._banner = Banner("", id="library-banner")
 
     def compose(self) -> ComposeResult:
         with Vertical(classes="dialog whole", id="library") as box:
             box.border_title = "Library"
             with Horizontal(id="library-panes"):
-                yield RowList(id="library-kinds")
+                with Vertical(id="library-kinds-pane"):
+                    yield RowList(id="library-kinds")
                 yield DocumentList(id="library-list")
                 with Vertical(id="library-document"):
                     yield self._banner
                     yield self.editor
+                    yield self._stages
             yield self.hint(*LIST_HINT)
 
     def on_mount(self) -> None:
@@ -139,7 +204,13 @@ class LibraryPlace(Dialog[str]):
         self.set_focus(self.rows)
         self.show_state()
         self.set_interval(LOOK_EVERY, partial(self._do, "look", ""))
+        self._is_ready = True
         self._ready()
+
+    @property
+    def is_shown(self) -> bool:
+        """Whether it is there, and not closed."""
+        return self._is_ready and not self._given
 
     # -- the lists ----------------------------------------------------------------------------------------
 
@@ -194,7 +265,7 @@ class LibraryPlace(Dialog[str]):
                 if users is None
                 else {key.removeprefix(prefix): users[key] for key in users if key.startswith(prefix)},
                 current=(self._documents.id or "").removeprefix(prefix),
-                unsaved={key.removeprefix(prefix) for key in self._documents.not_saved()},
+                unsaved={key.removeprefix(prefix) for key in self._unsaved},
             ),
             key=name,
         )
@@ -254,22 +325,20 @@ class LibraryPlace(Dialog[str]):
             self.editor.end_flash()
         else:
             self.editor.bind(document.prompt, read_only=document.broken and not document.prompt.dirty)
-        self.editor.display = document is not None and bool(text_key(_kind_of(document)))
-        self._documents.view.start(self._show_form(document))
+        has_text = document is not None and bool(text_key(_kind_of(document)))
+        self.editor.display, self._stages.display = has_text, document is not None and not has_text
+        self._stages.show(document if self._stages.display else None, fresh=True)
+        form = self._form_of(_kind_of(document)) if document is not None else None
+        for one in self._forms.values():
+            one.display = one is form
+            one.show(document if one is form else None, fresh=True)
         self._draw()
 
-    async def _show_form(self, document: OpenDocument | None) -> None:
-        form = None
-        if document is not None:
-            kind = _kind_of(document)
-            if (form := self._forms.get(kind)) is None:
-                form = self._forms[kind] = DocumentForm(kind)
-                await self._pane.mount(form, after=self._banner)
-                await form.fill()
-        if self._documents.document is document:
-            for one in self._forms.values():
-                one.display = one is form
-                one.show(document if one is form else None, fresh=True)
+    def _form_of(self, kind: Kind) -> DocumentForm:
+        if kind not in self._forms:
+            self._forms[kind] = DocumentForm(kind)
+            self._pane.mount(self._forms[kind], after=self._banner)
+        return self._forms[kind]
 
     def document_changed(self, document: OpenDocument) -> None:
         """The open document is another now: its slots show their texts themselves."""
@@ -277,19 +346,32 @@ class LibraryPlace(Dialog[str]):
             self.editor.read_only = not is_editable(document.prompt.text)
         if (form := self._forms.get(_kind_of(document))) is not None:
             form.show(document)
+        if self._stages.display:
+            self._stages.show(document)
         if (read := document_of(document.persona)) is not None:
             self.show_entries(read.kind, [Entry.of(read)])
 
     def enter_document(self) -> None:
         """Give the keys to the open document."""
         self.add_class("-in-front")
-        self.set_focus(self.editor)  # at once: what is typed behind the key goes there
+        # At once: what is typed behind the key goes there.
+        self.set_focus(self.editor if self.editor.display else self._stages.rows)
+
+    def show_stage(self, name: str) -> None:
+        """Put the cursor on a stage."""
+        self._stages.rows.select(name)
+
+    def ask_of_stage(self, what: str, stage: str) -> None:
+        """Ask for something to be done with a stage of the open arc."""
+        if self._documents.id is not None:
+            self._do(f"{what}_stage", self._documents.id, stage)
 
     def show_state(self) -> None:
         """Show how the open document is saved, and what is wrong with it."""
-        if not self.is_mounted or not self.query("#library-document"):
-            return
         documents, document = self._documents, self._documents.document
+        if (unsaved := documents.not_saved()) != self._unsaved:
+            self._unsaved = unsaved
+            self._draw()
         self._pane.set_class(documents.state in ("conflict", "failed", "broken", "gone"), "-trouble")
         if document is None:
             self._pane.border_title, self._pane.border_subtitle = "", ""
@@ -297,8 +379,8 @@ class LibraryPlace(Dialog[str]):
             return
         text = self.editor.text
         parts = [f"~{estimate_tokens(text)} tokens"] if text else []
-        unsaved = "unsaved …" if document.dirty and documents.state == "saved" else ""
-        parts.append(unsaved or STATES.get(documents.state, "reading …"))
+        state = documents.state if documents.state != "saved" or not document.dirty else "unsaved"
+        parts.append(STATES.get("failed" if state == "unsaved" and document.is_held else state, "reading …"))
         self._pane.border_title = label(document.id.replace("/", " "), 70)
         self._pane.border_subtitle = label(" · ".join(parts))
         banner = banner_of(documents, self.keymap, "text") or self._held(document) or self._warning(document)
@@ -310,11 +392,10 @@ class LibraryPlace(Dialog[str]):
         """Return how what is held back is stored, empty where nothing is."""
         if not (document.is_held and document.dirty):
             return ""
-        count = (self._users or {}).get(document.id, 0)
-        tries = sentence("library.check", self.keymap, ", {} tries it on them first")
-        return sentence(
-            "library.save", self.keymap, f"{count} use this. Not saved yet: {{}} saves it{tries}."
-        )
+        keymap, count = self.keymap, (self._users or {}).get(document.id, 0)
+        saves = sentence("library.save", keymap, " {} saves it.")
+        tries = sentence("library.check", keymap, " {} tries it on the tests of all who use it.")
+        return f"Not saved yet, since it has {count} user{'' if count == 1 else 's'}.{saves}{tries}"
 
     def _warning(self, document: OpenDocument) -> str:
         read = document_of(document.persona)
@@ -355,6 +436,7 @@ class LibraryPlace(Dialog[str]):
         if focused is not None and self._pane in focused.ancestors_with_self:
             self.remove_class("-in-front")
             self.set_focus(self.rows)
+            self.show_state()
         elif filters := self.query("#library-filter"):
             self.set_focus(self.rows)
             filters.remove()
@@ -420,10 +502,15 @@ class LibraryPlace(Dialog[str]):
         self._show_hint()
 
     def _show_hint(self) -> None:
-        focused = self.focused
-        in_document = focused is not None and self._pane in focused.ancestors_with_self
-        if self.query(".dialog-hint"):
-            self.say_hint(*(DOCUMENT_HINT if in_document else LIST_HINT))
+        focused, document = self.focused, self._documents.document
+        if not self.query(".dialog-hint"):
+            return
+        if focused is None or self._pane not in focused.ancestors_with_self:
+            self.say_hint(*LIST_HINT)
+            return
+        stages = STAGES_HINT if focused is self._stages.rows else ()
+        shared = SHARED_HINT if document is not None and document.is_held else ()
+        self.say_hint(*stages, *shared, *DOCUMENT_HINT)
 
 
 def _kind_of(document: OpenDocument) -> Kind:

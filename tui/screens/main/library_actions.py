@@ -9,6 +9,7 @@ from tui.screens.main.persona_actions import NOT_READ
 if TYPE_CHECKING:
     from personas.library.documents import Kind
     from tui.app.host import Host
+    from tui.outputs.controller import OutputsController
     from tui.screens.library.controller import LibraryController
     from tui.screens.main.persona_view import PersonaView
 
@@ -19,10 +20,11 @@ class LibraryActions:
     Args:
         host: the main screen.
         view: shows the open persona, to which the person comes back.
+        outputs: runs test inputs.
     """
 
-    def __init__(self, host: Host, view: PersonaView) -> None:
-        self._host, self._view = host, view
+    def __init__(self, host: Host, view: PersonaView, outputs: OutputsController) -> None:
+        self._host, self._view, self._outputs = host, view, outputs
         self.controller: LibraryController | None = None
         """What is open there; None before it is opened first."""
 
@@ -37,5 +39,5 @@ class LibraryActions:
         if self.controller is None:
             from tui.screens.library.controller import LibraryController
 
-            self.controller = LibraryController(self._host, documents, self._view.open_persona)
+            self.controller = LibraryController(self._host, documents, self._outputs, self._view.open_persona)
         self.controller.open_library(kind, name)

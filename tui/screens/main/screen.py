@@ -180,12 +180,12 @@ class MainScreen(Screen[None]):
         )
         self.version_actions = VersionActions(
             self,
-            self.view,
+            lambda: self.documents,
             self.outputs,
             self.comparison_actions,
             lambda version: self.checks.bisect(good=version),
         )
-        self.library = LibraryActions(self, self.view)
+        self.library = LibraryActions(self, self.view, self.outputs)
         self.chat_actions = ChatActions(
             self,
             self.conversation,

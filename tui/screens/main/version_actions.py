@@ -1,4 +1,4 @@
-"""The timeline of the open persona's versions, and what is done with one of them."""
+"""The timeline of the versions of the open document, and what is done with one of them."""
 
 from __future__ import annotations
 
@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     from tui.outputs.controller import OutputsController
     from tui.screens.dialogs.versions import Versions
     from tui.screens.main.comparison_actions import ComparisonActions
-    from tui.screens.main.persona_view import PersonaView
 
 FIRST_READ = 50
 """Versions that are read before the others: more than a screen shows."""
@@ -33,8 +32,8 @@ class VersionActions:
 
     Args:
         host: the main screen.
-        view: shows the open persona.
-        outputs: what is known of its outputs.
+        documents: gives what has the open document, None before the home is read.
+        outputs: what is known of its outputs; None: it is a document of the library, which has none.
         comparison: compares a version with now.
         bisect: finds the version after this one that turned a verdict.
         now: the clock.
@@ -43,34 +42,37 @@ class VersionActions:
     def __init__(
         self,
         host: Host,
-        view: PersonaView,
-        outputs: OutputsController,
-        comparison: ComparisonActions,
-        bisect: Callable[[int], Awaitable[None]],
+        documents: Callable[[], DocumentController | None],
+        outputs: OutputsController | None = None,
+        comparison: ComparisonActions | None = None,
+        bisect: Callable[[int], Awaitable[None]] | None = None,
         now: Callable[[], datetime] = local_now,
     ) -> None:
-        self._host, self._view, self._outputs = host, view, outputs
+        self._host, self._known, self._outputs = host, documents, outputs
         self._comparison, self._bisect, self._now = comparison, bisect, now
         self._versions: Sequence[Version] = ()
 
     @property
     def _documents(self) -> DocumentController:
-        assert self._view.documents is not None  # else nothing is done
-        return self._view.documents
+        documents = self._known()
+        assert documents is not None  # else nothing is done
+        return documents
 
     def action_versions(self) -> None:
-        self._host.start(self._show())
+        self._host.start(self.show())
 
-    async def _show(self) -> None:
+    async def show(self) -> None:
+        """Show the versions of the open document."""
         from tui.screens.dialogs.versions import Versions
 
-        if self._view.documents is None or (persona_id := self._documents.id) is None:
+        if (documents := self._known()) is None or (persona_id := documents.id) is None:
             self._host.tell("Open a persona first.")
             return
-        await self._documents.flush()
+        await documents.flush()
         dialog = Versions(
-            self._view.name_of(persona_id),
+            documents.view.name_of(persona_id),
             lambda what, number: self._host.start(self._do(dialog, persona_id, what, number)),
+            has_outputs=self._outputs is not None,
         )
         reading = self._host.start(self._fill(dialog, persona_id))
         await self._host.ask(dialog)
@@ -81,10 +83,12 @@ class VersionActions:
         call, store = self._documents.workspace.call, self._documents.workspace.store
         newest = await call(store.recent_versions, persona_id, FIRST_READ)
         await self._show_versions(dialog, newest, all_read=False)
-        if (known := self._outputs.stored) is not None:
+        if self._outputs is not None and (known := self._outputs.stored) is not None:
             some = {0, *(one.number for one in newest)}
             dialog.show_counts(await call(_count, store, persona_id, known, some))
         await self._read_all(dialog, persona_id)
+        if self._outputs is None:
+            return
         if (stored := self._outputs.all_stored) is None:
             stored = await call(_read_outputs, store, persona_id)
         numbers = sorted({one.version for one in stored.outputs}, reverse=True)
@@ -110,9 +114,9 @@ class VersionActions:
         match what:
             case "diff":
                 await self._show_diff(persona_id, number)
-            case "compare":
+            case "compare" if self._comparison is not None:
                 await self._comparison.compare(number)
-            case "bisect":
+            case "bisect" if self._bisect is not None:
                 dialog.dismiss()  # what runs is seen below
                 await self._bisect(number)
             case "restore":
