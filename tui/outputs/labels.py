@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from datetime import datetime
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from tui.outputs.controller import InputState
@@ -18,8 +17,7 @@ SOURCES = {"recording": "recorded", "pasted": "pasted"}
 _SHOWN = 400  # characters of an output that arrives, more than a line of any terminal holds
 
 
-@dataclass(frozen=True, slots=True)
-class OutputLine:
+class OutputLine(NamedTuple):
     """The last output of a test input.
 
     Attributes:
