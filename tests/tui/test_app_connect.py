@@ -54,7 +54,7 @@ async def test_what_is_typed_takes_the_place_of_the_server_before(tmp_path: Path
 
 async def greeted_in_a_line(p: Program) -> None:
     """Wait until the line above the chat bar says the welcome; it covers nothing."""
-    line = p.main.chat_bar.query_one(".chat--trace")
+    line = p.main.chat_bar.trace
     await p.until(lambda: line.display and "Welcome. F1 shows the keys" in str(line.render()))
     assert not any("Welcome" in message for message in p.messages)
 

@@ -409,7 +409,7 @@ async def test_what_is_told_does_not_cover_what_is_wrong_with_a_file_and_goes_on
         notify = p.app.notify
         monkeypatch.setattr(p.app, "notify", lambda *told, **how: notify(*told, **how | {"timeout": 600}))
         p.app.tell("Welcome. The agent's model is offline; /model changes it. F1 shows the keys.")
-        banner = p.main.query_one("#prompt-banner")
+        banner = p.main.prompt_pane.banner
 
         def told() -> Region:
             return next((toast.region for toast in p.main.query(Toast)), Region())

@@ -24,7 +24,6 @@ from tui.screens.main import screen as main
 from tui.settings.schema import Settings
 from tui.widgets.agent_panel import AgentPanel
 from tui.widgets.footer import KeyLine
-from tui.widgets.queued_messages import QueuedLines
 from tui.widgets.text.document_editor import TextEditor
 
 EDIT = ToolUse("edit_system_prompt", {"old": "second line", "new": "better line"})
@@ -49,7 +48,7 @@ def label(p: Program) -> str:
 
 
 def queued(p: Program) -> list[tuple[str, bool]]:
-    return [(one.text, one.later) for one in p.main.chat_bar.query_one(QueuedLines).queued]
+    return [(one.text, one.later) for one in p.main.chat_bar.queued.queued]
 
 
 def box(p: Program) -> Any:
@@ -158,7 +157,7 @@ async def test_what_is_queued_is_shown_edited_and_removed(tmp_path: Path) -> Non
         await p.write("!")
         await p.press("enter")
         await p.until(lambda: queued(p) == [("sooner", False), ("later!", False)])
-        lines = p.main.chat_bar.query_one(QueuedLines)
+        lines = p.main.chat_bar.queued
         await p.pilot.click(lines, offset=(lines.size.width - 1, 0))
         await p.until(lambda: queued(p) == [("later!", False)])
         gate.set()
@@ -254,14 +253,14 @@ async def test_an_own_answer_may_begin_with_a_digit(tmp_path: Path) -> None:
 @pytest.mark.parametrize(("made", "size"), [(ASK, (80, 24)), (EDIT, (140, 40))], ids=["question", "approval"])
 async def test_what_waits_is_stopped_by_mouse_alone(tmp_path: Path, size: tuple[int, int], made: Any) -> None:
     async with program(make_store(tmp_path), answer(made), settings=ASK_ALL, size=size) as p:
-        assert not p.main.chat_bar.query_one(".chat--stop").display
+        assert not p.main.chat_bar.stop_button.display
         await p.say("/task go")
         await asked(p)
         await p.pilot.pause()
         assert await p.pilot.click(".chat--stop")
         await over(p)
         assert task(p).status == "cancelled" and "second line" in p.on_disk("one")
-        assert not p.main.chat_bar.query_one(".chat--stop").display
+        assert not p.main.chat_bar.stop_button.display
 
 
 async def test_the_time_of_waiting_is_no_time_of_work(tmp_path: Path) -> None:

@@ -58,7 +58,7 @@ def look(p: Program) -> dict[str, Any]:
         "title": widget._title,
         "esc": ("Esc", "stop") in p.main.query_one(KeyLine)._keys,
         "label": label(p),
-        "stop": p.main.chat_bar.query_one(".chat--stop").display,
+        "stop": p.main.chat_bar.stop_button.display,
         "panel": p.main.conversation.panel.state,
     }
 

@@ -27,7 +27,6 @@ from tui.chat.panel_state import PanelState
 from tui.screens.dialogs.confirm import Confirm
 from tui.settings.schema import Settings
 from tui.widgets.footer import KeyLine
-from tui.widgets.queued_messages import QueuedLines
 
 __all__ = ["own_settings"]
 
@@ -114,7 +113,7 @@ async def test_what_is_said_beside_a_found_question_is_queued_edited_and_heard_o
         await p.until(lambda: ("Tab", "queue") in keys(p))
         await p.press("tab")
         await p.until(lambda: queued(p) == [("from before", True)] and ("Enter", "answer") in keys(p))
-        lines = p.main.chat_bar.query_one(QueuedLines)
+        lines = p.main.chat_bar.queued
         await p.until(lambda: "Shift+Up edits" in lines.render_line(0).text)
         await p.press("up")
         await p.pilot.pause()

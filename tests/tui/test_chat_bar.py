@@ -13,7 +13,7 @@ from textual.widgets import Static
 
 from tui.widgets.chat_bar import ChatBar, Mode
 from tui.widgets.input_history import InputHistory
-from tui.widgets.queued_messages import Queued, QueuedLines
+from tui.widgets.queued_messages import Queued
 
 
 class Stage(App[None]):
@@ -227,7 +227,7 @@ async def test_the_key_that_the_queue_names_takes_the_newest_back(options: bool,
         app.bar.set_queued([Queued("a", "sooner", False), Queued("b", "later", True)])
         app.bar.set_draft(draft)
         await pilot.pause()
-        lines = app.bar.query_one(QueuedLines)
+        lines = app.bar.queued
         named = next(key for key in ("Shift+Up", "Up") if f" {key} edits" in lines.render_line(1).text)
         assert (named == "Up") == (not options and not draft)
         await pilot.press(named.lower())
@@ -309,6 +309,8 @@ async def test_the_show_output_button_and_page_keys_are_told() -> None:
     app = Stage()
     async with app.run_test(size=(100, 24)) as pilot:
         await pilot.press("x", "pageup", "pagedown")
+        app.bar.show_output_button(True)
+        await pilot.pause()
         await pilot.click(".chat--show")
         await pilot.pause()
         assert app.heard == [-1, 1, "show"]

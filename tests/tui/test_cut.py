@@ -67,7 +67,7 @@ async def test_what_it_was_is_cut_with_a_sign_where_two_texts_met(
 async def test_a_banner_that_is_longer_than_its_rows_says_so(tmp_path: Path) -> None:
     async with program(make_store(tmp_path), size=(60, 15)) as p:
         pane = p.main.prompt.parent
-        banner = p.main.query_one("#prompt-banner", EllipsisStatic)
+        banner = p.main.prompt_pane.banner
         for text, cut in ((LONG, True), ("short", False)):
             pane.show_state("One", "broken", text)  # type: ignore[union-attr]
             await p.until(lambda: banner.size.height == (4 if cut else 1))  # noqa: B023

@@ -31,7 +31,7 @@ async def demo(
 
 
 def status(p: Program) -> str:
-    label = p.main.query_one(ChatBar).query_one(".chat--status")
+    label = p.main.query_one(ChatBar).status
     return str(label.render()) if label.display else ""
 
 

@@ -74,7 +74,7 @@ async def test_a_merge_conflict_in_the_prompt_is_noted_until_it_is_resolved(tmp_
     marks = "<<<<<<< HEAD\na\n=======\nb\n>>>>>>> other\n"
     store = make_store(tmp_path, {"one": f'name = "One"\nsystem_prompt = """\n{marks}"""\n'})
     async with program(store) as p:
-        banner = p.main.query_one("#prompt-banner")
+        banner = p.main.prompt_pane.banner
         await p.until(lambda: "merge conflict, lines 3 to 7 of the file." in str(banner.render()))
         await p.press("f3")
         p.main.prompt.select_all()
@@ -212,7 +212,7 @@ async def test_putting_a_conflict_off_keeps_both_and_says_so(
         await p.press("escape")
         await p.until(lambda: p.app.screen is p.main)
         assert p.state == "conflict"
-        assert p.main.query_one("#prompt-banner").display
+        assert p.main.prompt_pane.banner.display
         assert p.main.documents.not_saved() == ["one"]
         await p.press("f5")
         await p.dialog(ChooseText)
@@ -273,7 +273,7 @@ async def test_a_broken_file_is_shown_with_its_error_and_opens_when_mended(tmp_p
     store = make_store(tmp_path, {"one": 'name = "One"\nsystem_prompt = "a\n'})
     async with program(store) as p:
         assert p.state == "broken"
-        banner = str(p.main.query_one("#prompt-banner").render())
+        banner = str(p.main.prompt_pane.banner.render())
         assert "line 2" in banner
         await p.press("f3")
         await p.write("x")
@@ -281,7 +281,7 @@ async def test_a_broken_file_is_shown_with_its_error_and_opens_when_mended(tmp_p
         p.file("one").write_text('name = "One"\nsystem_prompt = "whole"\n')
         await p.until(lambda: p.state == "saved")
         assert p.prompt.raw == "whole"
-        assert not p.main.query_one("#prompt-banner").display
+        assert not p.main.prompt_pane.banner.display
 
 
 async def test_a_paste_of_escapes_is_kept_and_never_drawn_raw(tmp_path: Path) -> None:

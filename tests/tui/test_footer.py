@@ -14,7 +14,6 @@ from tui.screens.dialogs.help import Help
 from tui.settings.schema import Settings
 from tui.widgets.footer import KeyLine
 from tui.widgets.plain_text import LiteralStatic
-from tui.widgets.queued_messages import QueuedLines
 from tui.widgets.text.line_input import LineInput
 
 ASK = ToolUse("ask_user", {"question": "Which one?", "options": ["the first", "the second"]})
@@ -100,7 +99,7 @@ async def test_walking_through_all_states_each_key_does_what_the_line_says(tmp_p
         await p.write("later")
         await says(p, "Tab queue")
         await p.press("tab")
-        queued = bar.query_one(QueuedLines)
+        queued = bar.queued
         await p.until(
             lambda: [(one.text, one.later) for one in queued.queued] == [("now", False), ("later", True)]
         )

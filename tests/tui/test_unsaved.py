@@ -176,7 +176,7 @@ async def test_typing_goes_on_over_a_file_that_broke_and_is_merged_once_it_is_me
         await p.write("own ")
         assert p.prompt.raw.startswith("my own first line")
         await p.until(lambda: left(store).get(PROMPT, ("", ""))[1].startswith("my own first"))
-        assert "is kept" in str(p.main.query_one("#prompt-banner").render())
+        assert "is kept" in str(p.main.prompt_pane.banner.render())
         p.file("one").write_text(WHOLE.replace("third", "3rd"))
         await p.until(lambda: p.on_disk("one") == "my own first line\nsecond line\n3rd line\n")
         await p.until(lambda: p.state == "saved" and not left(store))
@@ -305,7 +305,7 @@ async def test_text_typed_into_a_file_that_is_gone_stays_and_is_merged_when_it_i
         await lose_file(p)
         time_of[0] += 3
         await p.until(lambda: p.state == "gone")
-        await p.until(lambda: "The file is gone" in str(p.main.query_one("#prompt-banner").render()))
+        await p.until(lambda: "The file is gone" in str(p.main.prompt_pane.banner.render()))
         await p.write("own ")
         await p.until(lambda: left(store)[PROMPT][1].startswith("my own first line"))
         p.file("one").write_text(content.replace("third", "3rd"))

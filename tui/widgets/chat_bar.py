@@ -15,6 +15,7 @@ from textual import on
 from textual.app import ComposeResult
 from textual.containers import Horizontal, Vertical
 from textual.message import Message
+from textual.widget import Widget
 from textual.widgets import Button, TextArea
 
 from tui.commands import slash
@@ -113,25 +114,22 @@ class ChatBar(Vertical):
         self._begins_tasks = False
         self._buttons = ("", "")
         self._second_thought = SecondThought()
+        # These are seen now and then. Each is mounted when it is first shown, which makes the first paint faster.
+        self.queued = QueuedLines(ascii_only=ascii_only, classes="chat--queued")
+        self.trace = LiteralLabel("", classes="chat--trace")
+        self.status = LiteralLabel("", classes="chat--status")
+        self.stop_button = LiteralButton("Stop", focusable=False, classes="chat--stop")
+        self._show_button = LiteralButton("Show output", focusable=False, classes="chat--show")
 
     def compose(self) -> ComposeResult:
         yield CommandList(classes="chat--commands")
-        yield LiteralLabel("", classes="chat--trace")
-        yield QueuedLines(ascii_only=self._ascii_only, classes="chat--queued")
         with Horizontal(classes="chat--row"):
             yield LiteralLabel("> " if self._ascii_only else "› ", classes="chat--glyph")
             yield ChatInput(classes="chat--input")
             yield LiteralButton("Send", focusable=False, classes="chat--act")
-            yield LiteralButton("Stop", focusable=False, classes="chat--stop")
             yield LiteralButton("", focusable=False, classes="chat--task")
-            yield LiteralButton("Show output", focusable=False, classes="chat--show")
-            yield LiteralLabel("", classes="chat--status")
 
     def on_mount(self) -> None:
-        """Hide what is empty."""
-        self.query_one(".chat--trace").display = False
-        self.query_one(".chat--stop").display = False
-        self.query_one(".chat--status").display = False
         self.input.commands = self.commands
         self.input.send = self.submit
         self._show_mode()
@@ -233,7 +231,8 @@ class ChatBar(Vertical):
 
     def set_queued(self, queued: list[Queued]) -> None:
         """Show the queued messages, oldest first."""
-        self.query_one(QueuedLines).show(queued)
+        self._show_part(self.queued, bool(queued), before=".chat--row")
+        self.queued.show(queued)
         self.input.has_queued = bool(queued)
         self.input.sent.leave_out(slash.as_typed(one.text) for one in queued)
         self._say_what_edits()
@@ -241,7 +240,7 @@ class ChatBar(Vertical):
     def _say_what_edits(self) -> None:
         """Show which key edits the newest queued message: Up, unless Up has another use now."""
         other = self.input.has_options or not self.input.is_empty
-        self.query_one(QueuedLines).set_key("Shift+Up" if other else "Up")
+        self.queued.set_key("Shift+Up" if other else "Up")
 
     def put_back(self, text: str, *, mine: bool = False) -> None:
         """Put an unsent message back, before the draft.
@@ -269,15 +268,19 @@ class ChatBar(Vertical):
 
     def set_status(self, text: str) -> None:
         """Show `text` at the right end (model, tokens, cost): one line."""
-        self._show_label(".chat--status", text, 60)
+        line = one_line(text, 60)
+        self._show_part(self.status, bool(line), after=self.query_one(".chat--row").children[-1])
+        self.status.update(line)
 
     def set_trace(self, text: str) -> None:
         """Show `text` above the input (what the agent last did); "" hides it."""
-        self._show_label(".chat--trace", text, 200)
+        line = one_line(text, 200)
+        self._show_part(self.trace, bool(line), after=self.commands)
+        self.trace.update(line)
 
     def show_output_button(self, shown: bool) -> None:
         """Offer "Show output", or not, the output being on the screen."""
-        self.query_one(".chat--show").display = shown
+        self._show_part(self._show_button, shown, after=".chat--task")
 
     def close_commands(self) -> bool:
         """Close the list of commands until another is begun; return whether it was open."""
@@ -385,7 +388,7 @@ class ChatBar(Vertical):
     @on(ChatInput.TakeBack)
     def _take_back(self, event: ChatInput.TakeBack) -> None:
         event.stop()
-        if queued := self.query_one(QueuedLines).queued:
+        if queued := self.queued.queued:
             self.post_message(self.TakeBack(queued[-1].key, True))
 
     @on(QueuedLines.Wanted)
@@ -428,7 +431,7 @@ class ChatBar(Vertical):
         _relabel(switch, switch_word(self._switch, self._begins_tasks, ascii_only=self._ascii_only))
         switch.set_class(self._begins_tasks, "-on")
         act.set_class(self._mode == "running", "-stop")
-        self.query_one(".chat--stop").display = self._mode == "asking"
+        self._show_part(self.stop_button, self._mode == "asking", after=".chat--act")
         if (buttons := (word, self._mode)) != self._buttons:
             self._buttons = buttons
             # Textual 8.2 does not always draw what a button leaves uncovered when others move in the same moment.
@@ -443,11 +446,11 @@ class ChatBar(Vertical):
             )
         )
 
-    def _show_label(self, selector: str, text: str, limit: int) -> None:
-        label = self.query_one(selector, LiteralLabel)
-        line = one_line(text, limit)
-        label.update(line)
-        label.display = bool(line)
+    def _show_part(self, part: Widget, shown: bool, **place: Any) -> None:
+        """Show a part that is not always there, or not; `place`: where it is mounted, as for `mount`."""
+        if shown and part.parent is None:
+            self.mount(part, **place)
+        part.display = shown
 
 
 def _relabel(button: LiteralButton, word: str) -> None:

@@ -59,13 +59,11 @@ class PromptPane(Vertical):
         super().__init__(id=id)
         self.border_title = "System prompt"
         self._parts: list[str] = []
-        self._banner = Banner("", id="prompt-banner")
+        self.banner = Banner("", id="prompt-banner")
         self._coverage: Coverage | None = None
         self._signs: Mapping[str, str] = {}
         self.editor = TextEditor(id="prompt")
         self._margin = MarginSigns(self.editor)
-        self.editor.set_reactive(TextEditor.read_only, True)  # no persona is open yet
-        self.editor.add_class("-read-only", update=False)
 
     def on_resize(self) -> None:
         """What fits below the prompt depends on its width."""
@@ -83,7 +81,6 @@ class PromptPane(Vertical):
         self.border_subtitle = label(" · ".join(parts))
 
     def compose(self) -> ComposeResult:
-        yield self._banner
         yield self.editor
 
     @property
@@ -157,9 +154,11 @@ class PromptPane(Vertical):
         self.set_class(state in ("conflict", "failed", "broken", "gone"), "-trouble")
         self.set_class(state == "unsaved", "-unsaved")
         editor.set_placeholder({"": NONE_OPEN, "reading": "Reading…", "broken": ""}.get(state, HINT))
-        self._banner.display = bool(banner)
+        if banner and self.banner.parent is None:
+            self.mount(self.banner, before=editor)  # when first needed, which makes the first paint faster
+        self.banner.display = bool(banner)
         if banner:
-            self._banner.update(banner)
+            self.banner.update(banner)
 
 
 def estimate_tokens(text: str) -> int:

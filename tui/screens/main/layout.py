@@ -57,6 +57,7 @@ class PaneLayout:
         self.front = PANES[0].id
         self.widgets: dict[str, Widget] = {pane.id: _made(pane) for pane in PANES}
         self._columns: dict[ColumnName, Widget] = {}
+        self._cover = LiteralStatic("", id="too-small")
         self.over_prompt: Widget | None = None
         """What stands in the place of the prompt, see `cover_prompt`."""
         for name in ("personas", "prompt", "side"):
@@ -106,7 +107,9 @@ class PaneLayout:
         self._show_and_size()
         if restyle:
             if "-too-small" in wanted:
-                screen.query_one("#too-small", LiteralStatic).update(too_small(self._size))
+                if self._cover.parent is None:
+                    screen.mount(self._cover)  # when first needed, which makes the first paint faster
+                self._cover.update(too_small(self._size))
             self._laid_out()
 
     def _show_and_size(self) -> None:

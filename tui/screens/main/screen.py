@@ -57,7 +57,6 @@ from tui.widgets.footer import KeyLine
 from tui.widgets.pane_tabs import PaneTabs
 from tui.widgets.persona_fields import SettingsPane
 from tui.widgets.persona_list import PersonaEntry, PersonaList
-from tui.widgets.plain_text import LiteralStatic
 from tui.widgets.prompt_pane import PromptPane
 from tui.widgets.run_strip import RunStrip
 from tui.widgets.test_input_list import TestInputs
@@ -258,14 +257,12 @@ class MainScreen(Screen[None]):
         yield self.output_actions.strip
         yield self.chat_bar
         yield KeyLine()
-        yield LiteralStatic("", id="too-small")
 
     # -- beginning ----------------------------------------------------------------------------------------
 
     def on_mount(self) -> None:
         self.chat_bar.set_hint(HINT)
         self.chat_bar.input.knows_sent = self.conversation.settled.is_set
-        self.chat_bar.show_output_button(False)
         self.chat_bar.commands.find = self.chat_actions.find_offers
         if (first := self._first_read) is not None:  # it is opened in a moment
             self._typed_early.take(first)

@@ -192,7 +192,6 @@ class TalkActions:
         self.bar.display = False
         await self._screen.mount(self._panel, self.bar, after="#stage")
         self.bar.commands.find = self._offers
-        self.bar.show_output_button(False)
 
     def leave(self) -> None:
         """Go back to the agent."""
