@@ -127,11 +127,11 @@ async def test_links_are_changed_by_the_keyboard_in_a_small_terminal(store: Faul
         await p.until(lambda: "Composition 5" in drawn(p.main))
         await go(p)
         assert [row.removeprefix("› ") for row in rows(p)[:8]] == [
-            "prompt its own own · ~7 tok",
-            "goal guard: The guard one own · p3 · ~3 tok",
-            "tone icy: The icy one stage · ~2 tok",
+            "prompt its own own · ~7",
+            "goal guard: The guard one own · p3 · ~3",
+            "tone icy: The icy one stage · ~2",
             "tone formal replaced",
-            "trait curious own · ~6 tok",
+            "trait curious own · ~6",
             "arc thaw: stage cold",
             "trait gone: the library has none of this name missing",
             "note the trait curious is linked twice and counts once",

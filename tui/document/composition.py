@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from personas.errors import InvalidValue
@@ -21,8 +21,7 @@ if TYPE_CHECKING:
     from tui.outputs.controller import OutputsController, OutputsHost
 
 
-@dataclass(frozen=True, slots=True)
-class Composition:
+class Composition(NamedTuple):
     """A persona put together.
 
     Attributes:

@@ -138,7 +138,7 @@ def _row(link: LinkRow, width: int) -> Row:
     tail = [
         link.level,
         f"p{link.priority}" if link.priority else "",
-        f"~{link.tokens} tok" if link.tokens else "",
+        f"~{link.tokens}" if link.tokens else "",
     ]
     told = (
         f"{link.name}: {link.told}"

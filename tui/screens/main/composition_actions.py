@@ -224,18 +224,14 @@ class CompositionActions:
             return
         arc, rows = found.persona.arc, []
         now = (arc.stage if arc is not None else None) or found.stages[0].name
-        for one in found.stages:
-            reports = await self._outputs.reports_with(replace(_plain(), stage=one.name))
-            rows.append(
-                Row(
-                    one.name,
-                    one.condition or one.description,
-                    one.name,
-                    _counts(reports),
-                    current=one.name == now,
-                )
-            )
-        dialog = Pick("Stage of {}".format(arc.name if arc is not None else ""), rows, at=now)
+        stages = {one.name: one for one in found.stages}
+        width = max(map(len, stages))
+        for name, one in stages.items():
+            counts = _counts(await self._outputs.reports_with(replace(_plain(), stage=name)))
+            said = one.condition or one.description
+            rows.append(Row(name, said, name, counts, current=name == now, head_cells=width))
+        dialog = Pick(f"Stage of {arc.name if arc is not None else ''}", rows, at=now,
+                      preview=lambda name: f"{stages[name].condition}\n{stages[name].description}")  # fmt: skip
         if (stage := await self._host.ask(dialog)) is not None and stage != now:
             await self._store(set_stage(stage))
 
