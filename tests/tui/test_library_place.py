@@ -5,6 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 from agent.models.anthropic.client import AnthropicModel
+from personas.library_store import LibraryStore
+from personas.versions.authorship import Author
 from tests.agent.outputs.bench import SONNET
 from tests.support.faulty_store import FaultyStore
 from tests.support.messages_answers import say
@@ -319,3 +321,31 @@ async def test_stages_of_an_arc_are_edited_as_fields(tmp_path: Path) -> None:
         await p.until(lambda: p.app.screen is place)
         await p.press("end", "x")
         await p.until(lambda: '"open"' not in store.text("arc/redemption"))
+
+
+async def test_unsaved_text_is_back_after_a_restart_and_the_agents_change_is_undone_in_the_place(
+    tmp_path: Path,
+) -> None:
+    store = library_store(tmp_path)
+    async with program(store, persona_id="amy", size=(80, 24)) as p:
+        place = await open_place(p)
+        await p.press("end", "enter")
+        await p.until(lambda: place.editor.text.startswith("Speak warmly."))
+        await p.write("X")
+        await p.until(lambda: not p.main.documents.would_lose() and p.main.documents.not_saved())
+    async with program(store, size=(80, 24)) as p:
+        assert p.main.documents.id == "amy"  # a document of the library is no persona whose file is gone
+        place = await open_place(p)
+        await p.press("end", "enter")
+        await p.until(lambda: place.editor.text.startswith("XSpeak warmly."))
+        await p.press("f2")
+        await p.until(lambda: "XSpeak" in store.text("part/warm-brief"))
+
+        by = Author("agent", "session", "run")
+        LibraryStore(store, by=by).update("trait", "curious", {"instruction": "Never ask."})
+        p.main.open_library("trait", "curious")
+        await p.until(lambda: place.editor.text == "Never ask.")
+        await p.press("f8")
+        await p.until(lambda: place.editor.text == "Ask back.")
+        await p.press("f9")
+        await p.until(lambda: place.editor.text == "Never ask." and "Never" in store.text("trait/curious"))
