@@ -6,11 +6,10 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from personas.files.file_stamp import Stamp, stamp_of
-from personas.library.documents import KINDS, Kind
-from personas.library.folders import folder_of, names, read_file_of
+from personas.library.documents import KINDS, Kind, is_name
+from personas.library.folders import folder_of, names, read_all
 from personas.library_store import LibraryStore, User
 from tui.screens.library.rows import Entry
-from tui.screens.main.persona_catalog import portions
 
 if TYPE_CHECKING:
     from personas.files.home import Home
@@ -59,14 +58,13 @@ class LibraryCatalog:
         await self.count_users()
 
     async def read_kind(self, kind: Kind) -> None:
-        """Show what the documents of a kind are, a few at a time, unless that is done."""
+        """Show what the documents of a kind are, unless that is done."""
         if kind in self._read or kind not in self._names:
             return
         self._read.add(kind)
-        for portion in portions(self._names[kind]):
-            entries = await self._workspace.call(_read_entries, self._home, kind, portion)
-            if (place := self._place()) is not None:
-                place.show_entries(kind, entries)
+        documents = await self._workspace.call(read_all, self._home, kind)
+        if (place := self._place()) is not None:
+            place.show_entries(kind, map(Entry.of, documents))
 
     async def count_users(self) -> None:
         """Find out who uses what. Reads all personas."""
@@ -82,13 +80,8 @@ class LibraryCatalog:
 
 
 def _names(home: Home) -> dict[Kind, list[str]]:
-    return {kind: names(home, kind) for kind in KINDS}
+    return {kind: [name for name in names(home, kind) if is_name(name)] for kind in KINDS}
 
 
 def _stamps(home: Home) -> list[Stamp | None]:
     return [stamp_of(folder_of(home, kind)) for kind in KINDS]
-
-
-def _read_entries(home: Home, kind: Kind, some: Sequence[str]) -> list[Entry]:
-    found = (read_file_of(home, kind, name) for name in some)
-    return [Entry.of(one) for one in found if one is not None]
