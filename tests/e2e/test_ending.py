@@ -128,8 +128,7 @@ def test_what_a_slow_disk_has_not_stored_at_the_end_is_given_back_at_the_next_st
 PASTED = "".join(f"line {number} of a long paste\n" for number in range(15_000))
 
 
-@pytest.mark.parametrize("where", ["chat", "prompt"])
-@pytest.mark.parametrize("how", ["SIGTERM", "SIGHUP", "closed"])
+@pytest.mark.parametrize(("where", "how"), [("chat", "SIGTERM"), ("prompt", "SIGHUP"), ("chat", "closed")])
 def test_a_paste_that_is_cut_by_the_end_is_kept_as_far_as_it_came(folder: Path, where: str, how: str) -> None:
     with start(folder) as terminal:
         terminal.until("saved")

@@ -96,7 +96,7 @@ IN_ORDER = (
 
 @pytest.mark.parametrize(
     ("number", "code"),
-    [(signal.SIGTERM, 143), (signal.SIGHUP, 129), (signal.SIGINT, 130), (signal.SIGQUIT, 131)],
+    [(signal.SIGHUP, 129), (signal.SIGINT, 130), (signal.SIGQUIT, 131)],  # SIGTERM: `test_ending`
 )
 def test_a_signal_saves_restores_the_terminal_and_ends_the_program(
     folder: Path, number: signal.Signals, code: int
@@ -193,7 +193,7 @@ def test_the_persons_editor_gets_the_file_and_the_draft(folder: Path) -> None:
 
 @pytest.mark.parametrize(
     ("editor", "said"),
-    [("/nowhere/editor", "Cannot start"), ("vim 'x", "is not a command"), ("/", "Cannot start")],
+    [("/nowhere/editor", "Cannot start"), ("vim 'x", "is not a command")],
 )
 def test_an_editor_that_cannot_be_started_leaves_the_screen_and_the_draft(
     folder: Path, editor: str, said: str

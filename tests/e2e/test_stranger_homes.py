@@ -16,10 +16,24 @@ from tests.support.persona_agent import Workplace
 MEMORY = 600 * 1024 * 1024
 
 
-def run_bounded(place: Workplace, *arguments: str, timeout: float = 60) -> subprocess.CompletedProcess[bytes]:
+CHAT_WITH_EACH = """
+import os, sys
+from tui.cli.error_handling import run
+for persona_id in sys.argv[1:]:
+    if not os.fork():
+        run(["chat", persona_id, "Change the name to X"])
+        sys.exit()
+    print(f"\\n{persona_id} ended", os.waitstatus_to_exitcode(os.wait()[1]), flush=True)
+"""
+"""`persona chat` with each persona, in a process of its own that has loaded the program already."""
+
+
+def run_bounded(
+    place: Workplace, *arguments: str, program: tuple[str, str] = ("-m", "tui"), timeout: float = 60
+) -> subprocess.CompletedProcess[bytes]:
     """Run a command with little memory and little time."""
     return subprocess.run(
-        [sys.executable, "-m", "tui", *arguments],
+        [sys.executable, *program, *arguments],
         capture_output=True,
         stdin=subprocess.DEVNULL,
         env=place.environment(),
@@ -110,35 +124,35 @@ def test_pipes_devices_and_folders_in_place_of_files_never_hang(place: Workplace
 
 BOMBS = {
     "huge": b'name = "x"\nsystem_prompt = """\n' + b"a" * (16 * 1024 * 1024 + 1) + b'\n"""\n',
-    "nested arrays": b"name = " + b"[" * 200_000 + b"]" * 200_000 + b"\n",
-    "nested tables": b"name = " + b"{a=" * 5_000 + b"1" + b"}" * 5_000 + b"\n",
-    "dotted key": b".".join([b"a"] * 12_000) + b" = 1\n",
-    "dotted header": b"[" + b".".join([b"a"] * 12_000) + b"]\nx = 1\n",
-    "quoted dotted key": b".".join([b'"a"'] * 6_000) + b" = 1\n",
-    "long line": b"# " + b"x" * 10_000_000 + b"\n" + b'name = "x"\n',
+    "nested-arrays": b"name = " + b"[" * 200_000 + b"]" * 200_000 + b"\n",
+    "nested-tables": b"name = " + b"{a=" * 5_000 + b"1" + b"}" * 5_000 + b"\n",
+    "dotted-key": b".".join([b"a"] * 12_000) + b" = 1\n",
+    "dotted-header": b"[" + b".".join([b"a"] * 12_000) + b"]\nx = 1\n",
+    "quoted-dotted-key": b".".join([b'"a"'] * 6_000) + b" = 1\n",
+    "long-line": b"# " + b"x" * 10_000_000 + b"\n" + b'name = "x"\n',
     "binary": bytes(range(256)) * 1000,
-    "NULs": b"\0" * 100_000,
-    "wide int": b"name = " + b"9" * 100_000 + b"\n",
-    "many keys": b"".join(b"k%d = 1\n" % number for number in range(50_000)),
+    "nuls": b"\0" * 100_000,
+    "wide-int": b"name = " + b"9" * 100_000 + b"\n",
+    "many-keys": b"".join(b"k%d = 1\n" % number for number in range(50_000)),
 }
 
 
-@pytest.mark.parametrize("kind", sorted(BOMBS))
-def test_a_file_made_to_hurt_is_listed_and_refused_in_bounded_time_and_memory(
-    place: Workplace, kind: str
-) -> None:
+def test_files_made_to_hurt_are_listed_and_refused_in_bounded_time_and_memory(place: Workplace) -> None:
     place.run_here("list")
-    path = place.home / "personas" / "bomb.toml"
-    path.write_bytes(BOMBS[kind])
+    for kind, content in BOMBS.items():
+        (place.home / "personas" / f"{kind}.toml").write_bytes(content)
     listed = run_bounded(place, "list", "--json")
     assert listed.returncode == 0, listed.stderr
-    entries = {persona["id"]: persona for persona in json.loads(listed.stdout)}
-    assert entries["optimist"]["error"] is None and "bomb" in entries
-    chat = run_bounded(place, "chat", "bomb", "Change the name to X")
+    errors = {persona["id"]: persona["error"] for persona in json.loads(listed.stdout)}
+    assert errors["optimist"] is None and BOMBS.keys() <= errors.keys()
+    chat = run_bounded(place, *BOMBS, program=("-c", CHAT_WITH_EACH), timeout=120)
+    assert chat.returncode == 0
     nothing_leaks(chat)
-    if entries["bomb"]["error"] is not None:
-        assert chat.returncode == 1
-        assert path.read_bytes() == BOMBS[kind]
+    for kind, content in BOMBS.items():
+        assert f"{kind} ended ".encode() in chat.stdout
+        if errors[kind] is not None:
+            assert f"{kind} ended 1\n".encode() in chat.stdout
+            assert (place.home / "personas" / f"{kind}.toml").read_bytes() == content
 
 
 def test_forged_sessions_are_read_as_hostile_data(place: Workplace, tmp_path: Path) -> None:

@@ -45,7 +45,7 @@ def reach_conflict(terminal: Terminal, folder: Path) -> None:
     raise AssertionError(f"no conflict came\n{terminal.text}")
 
 
-@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGHUP, signal.SIGTERM])
+@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM])
 def test_a_text_in_conflict_outlives_the_program(folder: Path, number: signal.Signals) -> None:
     with start(folder) as terminal:
         terminal.until("You see")

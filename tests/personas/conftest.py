@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -43,6 +42,5 @@ def clock() -> Clock:
 
 
 @pytest.fixture
-def store(home: Home, clock: Clock, monkeypatch: pytest.MonkeyPatch) -> Store:
-    monkeypatch.setattr(os, "fsync", lambda _descriptor: None)  # the page cache is enough for what is tested
+def store(home: Home, clock: Clock) -> Store:
     return Store(home, now=clock)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import tempfile
 from collections.abc import Callable
 from pathlib import Path
@@ -165,8 +164,6 @@ class Life(RuleBasedStateMachine):
 
     def __init__(self) -> None:
         super().__init__()
-        self._patch = pytest.MonkeyPatch()
-        self._patch.setattr(os, "fsync", lambda _descriptor: None)
         self._folder = tempfile.TemporaryDirectory()
         root = Path(self._folder.name) / "home"
         (root / "personas").mkdir(parents=True)
@@ -183,7 +180,6 @@ class Life(RuleBasedStateMachine):
 
     def teardown(self) -> None:
         self._folder.cleanup()
-        self._patch.undo()
 
     @invariant()
     def the_file_is_as_the_model(self) -> None:

@@ -61,11 +61,6 @@ def _fault_at(number: int, *, kill: bool, lasting: bool = False) -> Iterator[dic
             setattr(os, name, real)
 
 
-@pytest.fixture(autouse=True)
-def _fast_disk(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(os, "fsync", lambda _descriptor: None)
-
-
 @pytest.fixture
 def fresh(tmp_path: Path, env: dict[str, str]) -> Callable[[], tuple[Store, Path]]:
     """Makes a home with one persona that has one change, again and again."""

@@ -12,15 +12,8 @@ import pytest
 from agent.models.scripted import ToolUse, answer
 from tests.support.program import make_store, program
 from tests.tui.test_messages_underway import said_to
-from tui.document.merge import Clash, meet
 from tui.screens.dialogs.confirm import Confirm
-from tui.screens.dialogs.conflict import ChooseText
-from tui.screens.dialogs.diff import ShowDiff
-from tui.screens.dialogs.picker import Pick
-from tui.screens.dialogs.text_prompt import AskLine, AskText
-from tui.settings.schema import Settings
 from tui.widgets.persona_fields import SettingsPane
-from tui.widgets.virtual_list import Row
 
 EVIL = "[/] [@click=app.quit]x[/] \x1b[31mred\x1b]0;t\x07 \x9b2J \u202ertl \U000e0041 日本語 👩‍👩‍👧"
 QUOTED = EVIL.encode("unicode_escape").decode().replace("\\x", "\\u00")
@@ -112,13 +105,10 @@ async def test_resizing_back_and_forth_while_the_agent_answers(tmp_path: Path) -
         await p.until(lambda: "word word" in drawn(p.app.screen))
 
 
-@pytest.mark.parametrize(("theme", "size"), [("textual-dark", (80, 24)), ("textual-light", (140, 40))])
-async def test_hostile_text_is_only_text_everywhere(
-    tmp_path: Path, theme: str, size: tuple[int, int]
-) -> None:
+async def test_hostile_text_is_only_text_everywhere(tmp_path: Path) -> None:
     store = make_store(tmp_path, {"a": HOSTILE_FILE, "b": f"# {QUOTED}\nname = "})
     script = [answer(EVIL, ToolUse("update_persona_name", {"name": EVIL})), answer(f"Done {EVIL}")]
-    async with program(store, *script, size=size, settings=Settings(theme=theme), frames=True) as p:
+    async with program(store, *script, size=(80, 24), frames=True) as p:
         for pane in ("prompt", "tests", "settings", "personas"):
             p.main.action_go(pane)
             await p.pilot.pause()
@@ -129,23 +119,6 @@ async def test_hostile_text_is_only_text_everywhere(
         await p.pilot.pause(0.1)
         assert_harmless(drawn(p.app.screen))
         assert p.app.is_running
-        clash = meet(f"a {EVIL}\n", f"b {EVIL}\n", f"c {EVIL}\n")
-        assert isinstance(clash, Clash)
-        dialogs = [
-            Confirm(EVIL, EVIL, action=EVIL, keep=EVIL),
-            AskLine(EVIL, text=EVIL, explanation=EVIL),
-            AskText(EVIL, text=EVIL),
-            ChooseText(clash, ours=EVIL, theirs=EVIL),
-            ShowDiff(EVIL, f"+{EVIL}\n-{EVIL}\n"),
-            Pick(EVIL, [Row("k", EVIL, head=EVIL, tail=EVIL, tone="error")]),
-        ]
-        for dialog in dialogs:
-            p.app.push_screen(dialog)
-            await p.until(lambda dialog=dialog: p.app.screen is dialog)
-            await p.pilot.pause()
-            assert_harmless(drawn(p.app.screen))
-            dialog.dismiss(None)
-            await p.until(lambda: p.app.screen is p.main)
         await p.press("ctrl+p", "number_sign")
         await p.pilot.pause()
         assert_harmless(drawn(p.app.screen))

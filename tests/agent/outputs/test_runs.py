@@ -23,6 +23,7 @@ from personas.changes import SetModel, SetName, SetPrompt
 from personas.errors import InvalidValue, StorageError
 from personas.versions.authorship import USER
 from tests.agent.outputs.bench import SONNET, OutputBench, Storm, answer_of, many_inputs, until
+from tests.support.examples import examples
 from tests.support.messages_answers import Refusal, say
 from tests.support.messages_server import MessagesServer
 
@@ -31,7 +32,7 @@ def expected(output: Output, prompts: dict[int, str]) -> str:
     return f"{prompts[output.version]} / question {output.input_id[1:]}"
 
 
-@pytest.mark.parametrize("seed", [1, 2])
+@pytest.mark.parametrize("seed", range(1, 1 + examples(1)))
 async def test_a_storm_of_refusals_loses_and_falsifies_nothing(tmp_path: Path, seed: int) -> None:
     bench = OutputBench(tmp_path, many_inputs(200))
     before = bench.variant()
