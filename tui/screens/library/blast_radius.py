@@ -99,10 +99,10 @@ class ShowBlastRadius(Dialog[bool]):
 
 
 def _row(key: str, touched: Touched) -> Row:
-    turned = [
-        f"{word} {', '.join(ids)}"
-        for word, ids in (("broke", touched.broke), ("fixed", touched.fixed))
-        if ids
-    ]
-    sign = SIGNS["fail" if touched.broke else "pass"] if turned else " "
-    return Row(key, " · ".join(turned) or "nothing broke", head=f"{sign} {touched.title}")
+    rows = touched.comparison.rows()
+    undecided = sum(not {before.verdict, after.verdict} <= {"pass", "fail"} for _, before, after in rows)
+    turned = (("broke", touched.broke), ("fixed", touched.fixed))
+    said = [f"{word} {', '.join(ids)}" for word, ids in turned if ids]
+    said += [f"{undecided} of {len(rows)} without a verdict"] if undecided else []
+    sign = SIGNS["fail"] if touched.broke else " " if undecided else SIGNS["pass"]
+    return Row(key, " · ".join(said) or "nothing broke", head=f"{sign} {touched.title}")
