@@ -27,9 +27,14 @@ settings.load_profile("ours")
 # and "waiting for the model" is said only where a test asks for it.
 StallLimits.__init__.__defaults__ = (*StallLimits.__init__.__defaults__[:-1], 600.0)  # type: ignore[index]
 
-# A script's background job ignores Ctrl+C, as `nohup` ignores a hang-up, and children inherit that: what tests
+# A script's background job ignores Ctrl+C and Ctrl+\, as `nohup` ignores a hang-up, and children inherit that: what tests
 # start would not end where a test sends these.
-for _number, _handler in ((signal.SIGINT, signal.default_int_handler), (signal.SIGHUP, signal.SIG_DFL)):
+_HANDLERS = {
+    signal.SIGINT: signal.default_int_handler,
+    signal.SIGHUP: signal.SIG_DFL,
+    signal.SIGQUIT: signal.SIG_DFL,
+}
+for _number, _handler in _HANDLERS.items():
     if signal.getsignal(_number) is signal.SIG_IGN:
         signal.signal(_number, _handler)
 

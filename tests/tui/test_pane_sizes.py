@@ -182,7 +182,7 @@ async def test_the_cursor_stays_in_view_when_the_terminal_changes_its_size(tmp_p
             await p.until(lambda size=size: p.app.size == size)
             if size[0] >= 60:
                 await p.pilot.pause()
-                await p.until(sees_cursor, seconds=5)
+                await p.until(sees_cursor)
         editor.scroll_to(y=0, animate=False)
         await p.until(lambda: not sees_cursor())
         await p.pilot.resize_terminal(80, 20)

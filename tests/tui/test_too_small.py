@@ -76,7 +76,10 @@ async def test_what_is_written_is_kept_and_not_sent(tmp_path: Path) -> None:
         await p.until(lambda: "Yes." in drawn(p.app.screen))
 
 
-async def test_no_pane_is_written_in_and_nothing_pressed_but_ctrl_c(tmp_path: Path) -> None:
+async def test_no_pane_is_written_in_and_nothing_pressed_but_ctrl_c(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("tui.screens.main.program_actions.QUIT_WITHIN", 600.0)
     async with program(make_store(tmp_path), size=ENOUGH) as p:
         p.main.action_go("tests")
         await p.press("ctrl+o")
