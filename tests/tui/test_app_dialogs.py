@@ -8,18 +8,21 @@ import inspect
 import pkgutil
 from collections.abc import Callable
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 from textual import events
 from textual.content import Content
 from textual.geometry import Region
+from textual.widget import Widget
 from textual.widgets import Input
 from textual.widgets._toast import Toast, ToastRack
 
 import tui.screens
 from agent.models.offline import OfflineModel
 from agent.outputs.bisect_run import Bisected, Probe
+from personas.library.documents import KINDS
 from personas.persona import TestInput
 from personas.test_inputs import Expectation
 from tests.support.program import ONE, Program, make_store, program
@@ -43,6 +46,9 @@ from tui.screens.dialogs.quit_dialog import Leaving
 from tui.screens.dialogs.settings import ProgramSettings
 from tui.screens.dialogs.text_prompt import AskLine, AskName, AskText
 from tui.screens.dialogs.versions import Versions
+from tui.screens.library.blast_radius import ShowBlastRadius
+from tui.screens.library.place import LibraryPlace
+from tui.screens.library.rows import Entry
 from tui.widgets.persona_list import PersonaEntry
 from tui.widgets.plain_text import LiteralButton
 from tui.widgets.virtual_list import Row, RowList
@@ -71,6 +77,18 @@ def bisected(text: str) -> Bisected:
     return Bisected(1, 2, True, f"+{text}", (Probe(1, 2, 3),) * 40, text, text, text)
 
 
+def library(text: str) -> LibraryPlace:
+    """Return the library with parts of which everything but the name is this text."""
+
+    def fill() -> None:
+        place.show_names({kind: [str(n) for n in range(40)] for kind in KINDS})
+        place.show_entries("part", [Entry(str(n), text, (text,), text, text) for n in range(40)])
+
+    nothing_open = SimpleNamespace(id=None, document=None, persona=None, state="", not_saved=list)
+    place = LibraryPlace(nothing_open, lambda *_: None, fill)  # type: ignore[arg-type]
+    return place
+
+
 DIALOGS: dict[type[Dialog[Any]], Callable[[str, Path], Dialog[Any]]] = {
     Confirm: lambda text, _: Confirm(text, text, action="Delete", danger=True),
     Leaving: lambda text, _: Leaving([text, text]),
@@ -92,6 +110,8 @@ DIALOGS: dict[type[Dialog[Any]], Callable[[str, Path], Dialog[Any]]] = {
     ShowComparison: lambda text, _: ShowComparison(
         text, (text, text), [outputs_pair((text, f"{text} more"))]
     ),
+    ShowBlastRadius: lambda text, _: ShowBlastRadius(text, lambda _: None, lambda: None),
+    LibraryPlace: lambda text, _: library(text),
     Versions: lambda text, _: Versions(text, lambda _what, _number: None),
     ProgramSettings: lambda text, folder: ProgramSettings(preferences(folder)),
 }
@@ -124,6 +144,10 @@ async def shown(p: Program, dialog: Dialog[Any]) -> None:
     await settle(p)
 
 
+def is_shown(widget: Widget) -> bool:
+    return all(node.display for node in widget.ancestors_with_self if isinstance(node, Widget))
+
+
 def assert_usable(p: Program, dialog: Dialog[Any]) -> None:
     """All one answers with is inside the box, the box inside the screen, the chosen row in sight."""
     box = dialog.query_one(".dialog")
@@ -136,10 +160,10 @@ def assert_usable(p: Program, dialog: Dialog[Any]) -> None:
         *dialog.query(RowList),
     ]
     for widget in needed:
-        if widget.display:
+        if is_shown(widget):
             assert widget.region.height >= 1, widget
             assert inside.contains_region(widget.region), f"{widget} is cut off"
-    for rows in dialog.query(RowList):
+    for rows in filter(is_shown, dialog.query(RowList)):
         at = rows.cursor - rows.scroll_offset.y
         assert 0 <= at < rows.size.height, "the chosen row is out of sight"
     if not dialog.query(".dialog-hint"):

@@ -24,6 +24,7 @@ from tui.screens.dialogs.picker import PickSeveral
 from tui.screens.dialogs.quit_dialog import Leaving
 from tui.screens.dialogs.settings import ProgramSettings
 from tui.screens.dialogs.versions import Versions
+from tui.screens.library.place import DocumentList, LibraryPlace, StageList
 from tui.settings.schema import Settings
 from tui.widgets.agent_panel import AgentPanel
 from tui.widgets.compiled_pane import CompiledText
@@ -373,7 +374,8 @@ async def test_every_command_has_its_action(tmp_path: Path) -> None:
             "expectations": Expectations, "dialog": (Switcher, PickSeveral), "page": Help,
             "buttons": Confirm, "bisected": ShowBisected, "clash": ChooseText, "program": ProgramSettings,
             "comparison": ShowComparison, "versions": Versions, "composition": p.main.composition_pane,
-            "compiled": CompiledText,
+            "compiled": CompiledText, "library": DocumentList, "library_document": LibraryPlace,
+            "stages": StageList,
         }  # fmt: skip
         for command in commands.COMMANDS:
             owner, _, name = command.action.partition("(")[0].rpartition(".")

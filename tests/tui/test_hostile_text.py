@@ -46,6 +46,7 @@ from tui.widgets.command_list import CommandList
 from tui.widgets.conversation import ConversationView, Glyphs
 from tui.widgets.conversation.cursor import ReadableScrollView
 from tui.widgets.conversation.scroll_view import EntryScrollView
+from tui.widgets.field_form import FieldForm
 from tui.widgets.footer import KeyLine
 from tui.widgets.margin_signs import MarginSigns
 from tui.widgets.output_pane import OutputPane, OutputView, ShownOutput, TextEntry
@@ -300,6 +301,7 @@ CASES: dict[type[Widget], tuple[Callable[[str], Widget], Callable[..., object] |
     ),
     PersonaList: (lambda text: PersonaList(), fill_persona_list),
     TestInputs: (lambda text: TestInputs(), fill_inputs),
+    FieldForm: (lambda text: FieldForm("form"), None),
     SettingsPane: (lambda text: SettingsPane(), fill_settings),
     PromptPane: (lambda text: PromptPane(), fill_prompt),
     TextEditor: (lambda text: TextEditor(placeholder=text), lambda editor, text: editor.show(text)),

@@ -283,7 +283,7 @@ COMMANDS: tuple[Command, ...] = (
             priority=False),
     Command("library.filter", "Filter by words, type or #tag", "slash", "filter", where="library", priority=False),
     Command("library.save", "Save what several use", "f2", "ask('save')", where="library_document"),
-    Command("library.check", "Try it on the tests of all who use it, before and after", "ctrl+t", "ask('check')",
+    Command("library.check", "Try it on the tests of all its users", "ctrl+t", "ask('check')",
             where="library_document"),
     Command("stages.new", "New stage", "n", "ask('new')", where="stages", priority=False),
     Command("stages.rename", "Rename it", "r", "ask('rename')", where="stages", priority=False),
