@@ -11,7 +11,7 @@ import re
 _FRONTMATTER = re.compile(r"---[ \t]*\r?\n(?P<fields>(?:.*\n)*?)---[ \t]*\r?(?:\n|\Z)")
 _KEY = re.compile(r"(?P<key>[A-Za-z_][\w-]*):(?:[ \t]+(?P<value>.*))?\Z")
 _BLOCK = re.compile(r"(?P<style>[|>])[+-]?\d?[ \t]*(?:#.*)?\Z")
-_COMMENT = re.compile(r"(?:^|[ \t]+)#.*\Z")
+_COMMENT = re.compile(r"(?:^|(?<![ \t])[ \t]+)#.*\Z")  # blanks are looked at once, however many there are
 
 
 def read_skill_file(text: str) -> tuple[dict[str, str], str]:
@@ -37,7 +37,7 @@ def frontmatter_span(text: str) -> tuple[int, int, int]:
 
 def line_of_key(fields: str, key: str) -> tuple[int, int]:
     """Return the span of a key with its value, both at the end where it is not there."""
-    lines, start = fields.splitlines(keepends=True), 0
+    lines, start = re.findall(r".*\n|.+", fields), 0  # a line ends as in `read_skill_file`, at nothing else
     for at, line in enumerate(lines):
         found = _KEY.match(line.rstrip("\r\n"))
         if found and found["key"] == key:

@@ -94,6 +94,9 @@ def test_an_unknown_word_for_a_type_or_severity_is_a_warning() -> None:
         (">-\n  folded\n  text\n\n  more", "folded text\nmore"),
         ("|\n  kept\n    lines", "kept\n  lines"),
         ("", ""),
+        pytest.param(
+            f"a{' ' * 100_000}b", f"a{' ' * 100_000}b", id="many blanks", marks=pytest.mark.timeout(20)
+        ),
     ],
 )
 def test_a_skill_in_the_open_format_is_read(home: Home, value: str, read: str) -> None:
