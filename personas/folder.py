@@ -62,9 +62,10 @@ def read_file(home: Home, path: Path) -> bytes:
     except OutsideHome:
         if (target := read_link(path)) is None:
             raise
+        with_what = f" with `{command('rm', path.stem)}`" if path.parent == home.personas else ""
         raise OutsideHome(
             f"{path} is a link to {target}, which is not a file in {home.root}: put the file itself in its place, or take "
-            f"the link away with `{command('rm', path.stem)}`."
+            f"the link away{with_what}."
         ) from None
 
 

@@ -14,6 +14,7 @@ from personas.library.assembly import Missing, assemble
 from personas.library.documents import Kind, LibraryDocument, Stage, read_document
 from personas.library.folders import _MANY, Library, read_all
 from personas.persona import ArcLink, PartLink, Persona, read_persona
+from personas.store import Store
 
 
 def add(home: Home, path: str, text: str) -> Path:
@@ -124,6 +125,8 @@ def test_what_cannot_be_read_is_listed_with_its_error(home: Home, tmp_path: Path
     (home.library / "parts" / "gone.toml").symlink_to("nothing.toml")
     found = {one.name: one for one in read_all(home, "part")}
     assert list(found) == ["Upper", "gone", "linked", "loop"] and all(one.error for one in found.values())
+    with pytest.raises(OutsideHome, match=r"take the link away\.$"):  # `persona rm` takes a persona away
+        Store(home).text("part/linked")
     assert found["linked"].content == "" and "leads out of" in (found["linked"].error or read_error()).message
     (home.library / "skills").mkdir()
     (home.library / "skills" / "round").symlink_to("round")
