@@ -12,7 +12,7 @@ Path = tuple[str | int, ...]
 Fault = tuple[Path, str]
 """Where something is wrong, and what."""
 
-_NUMBER_LIMIT = 2**63  # what TOML promises to hold; printing a longer one can fail
+NUMBER_LIMIT = 2**63  # what TOML promises to hold; printing a longer one can fail
 _LOCATED = 20  # faults whose place is looked up to find the first one
 
 _KINDS = {
@@ -94,7 +94,7 @@ class Fields:
     def typed(self, table: dict[str, Any], key: str, kind: type, above: Path) -> Any:
         """Return the value if it has the type; else None, with a fault noted if there is a value."""
         value = table.get(key)
-        if kind is int and type(value) is int and not -_NUMBER_LIMIT <= value < _NUMBER_LIMIT:
+        if kind is int and type(value) is int and not -NUMBER_LIMIT <= value < NUMBER_LIMIT:
             self.note((*above, key), f"{key} is too large a number")
             return None
         if value is None or type(value) is kind:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from personas.errors import InvalidValue
+from personas.fields import NUMBER_LIMIT
 from personas.library.documents import Kind
 from personas.library.skill_file import frontmatter_span, line_of_key
 from personas.toml import edit as toml_edit
@@ -43,6 +44,9 @@ def link(
     kind: Kind, name: str, *, order: int | None = None, priority: int | None = None, stage: str = ""
 ) -> TextChange:
     """Return the change of a persona that links a document; an arc takes the place of another one."""
+
+    _require_number("order", order)
+    _require_number("priority", priority)
 
     def edit(text: str) -> str:
         fields = parse(text)
@@ -84,6 +88,7 @@ def unlink(kind: Kind, name: str) -> TextChange:
 
 def set_priority(part: str, priority: int) -> TextChange:
     """Return the change of a persona that sets the priority of a part that it links."""
+    _require_number("priority", priority)
 
     def edit(text: str) -> str:
         return toml_edit.set_value(
@@ -217,6 +222,12 @@ def set_skill_key(key: str, value: Any) -> TextChange:
         return text[: start + first] + line + text[start + last :]
 
     return TextChange(key, f"{key} set", edit)
+
+
+def _require_number(key: str, value: int | None) -> None:
+    """Refuse a number with which no persona can be read."""
+    if value is not None and not -NUMBER_LIMIT <= value < NUMBER_LIMIT:
+        raise InvalidValue(f"{key} is too large a number.")
 
 
 def _index_of_link(fields: dict[str, Any], kind: Kind, name: str) -> int:

@@ -165,6 +165,17 @@ def test_links_are_added_and_taken_away_and_nothing_else_changes(library: Librar
         library.link("p", "trait", "curios")
 
 
+def test_a_link_with_a_number_that_no_persona_can_have_is_refused(
+    library: LibraryStore, store: Store
+) -> None:
+    library.create("part", "icy", {})
+    with pytest.raises(InvalidValue, match="order is too large"):
+        library.link("p", "part", "icy", order=10**30)
+    with pytest.raises(InvalidValue, match="priority is too large"):
+        store.change("p", set_priority("warm", -(10**30)), revision=None, by=USER)
+    assert store.text("p") == _PERSONA
+
+
 def test_links_are_moved_and_get_a_priority_and_nothing_else_changes(
     library: LibraryStore, store: Store
 ) -> None:
