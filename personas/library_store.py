@@ -8,6 +8,7 @@ import secrets
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 from personas.changes import (
@@ -216,27 +217,40 @@ class LibraryStore:
     def rename(self, kind: Kind, old: str, new: str) -> builtins.list[User]:
         """Rename a document and let everyone who names it name it so, as one unit of undo; return who does.
 
+        Where one file cannot be changed, all are put back. A rename that was cut off by the end of the process is
+        carried on by the next one of the same names.
+
         Raises:
             InvalidValue: the new name is taken, or none.
             EditRefused: a reference cannot be changed alone; nothing is changed.
         """
         self.get(kind, old)
         parse_key(f"{kind}/{new}")
-        self._require_free(kind, new)
+        home, old_key, new_key = self.store.home, f"{kind}/{old}", f"{kind}/{new}"
         users = self.users(kind, old)
         change = rename_reference(kind, old, new)
         for user in users:
             change.apply(self.store.text(user.key))  # refused for one of them, nothing is changed
-        unit = "" if self._by.run_id else f"rename:{secrets.token_hex(8)}"
-        text = self.store.text(f"{kind}/{old}")
-        folder = folder_of(self.store.home, kind) / old
-        if (folder / SKILL_FILE).is_file() and path_of(self.store.home, kind, old) == folder / SKILL_FILE:
+        text = self.store.text(old_key)
+        source, target = (folder_of(home, kind) / name for name in (old, new))
+        in_skill_file = self._in_skill_file(kind, old)
+        if in_skill_file:
             text = set_skill_key("name", new).apply(text)
-            move_beside_skill(self.store.home, old, new)
-        self._change(kind, new, ReplaceText(text), reason=f"renamed from {old}", revision=_NOTHING, unit=unit)
-        for key in dict.fromkeys(user.key for user in users):
-            self.store.change(key, change, revision=None, by=self._by, unit=unit)
-        self._change(kind, old, ReplaceText(""), reason=f"{RENAMED_TO}{new}", unit=unit)
+        begun = self._begun_rename(old, new_key, text)
+        if begun is None:
+            self._require_free(kind, new)
+            unit = "" if self._by.run_id else f"rename:{secrets.token_hex(8)}"
+            changes: builtins.list[tuple[str, Change, str]] = [
+                (new_key, ReplaceText(text), f"renamed from {old}")
+            ]
+            if in_skill_file:
+                _make_empty(home.inside(target))
+        else:
+            unit, changes = begun.unit, []
+        changes += [(key, change, "") for key in dict.fromkeys(user.key for user in users)]
+        self._change_all([*changes, (old_key, ReplaceText(""), f"{RENAMED_TO}{new}")], unit)
+        if in_skill_file and source.is_dir():
+            move_beside_skill(home, old, new)
         return users
 
     def copy(self, kind: Kind, name: str, new: str) -> None:
@@ -285,7 +299,7 @@ class LibraryStore:
             named = ", ".join(dict.fromkeys(user.key for user in users))
             raise InUse(f"The {kind} {name} is used by {named}; --force deletes it all the same.")
         path = path_of(self.store.home, kind, name)
-        if path is not None and path.name == SKILL_FILE and not force and len([*path.parent.iterdir()]) > 1:
+        if path is not None and path.name == SKILL_FILE and not force and len(_files_in(path.parent)) > 1:
             raise InUse(f"Other files lie in {path.parent}; --force deletes SKILL.md and leaves them.")
         self._change(kind, name, ReplaceText(""), reason="deleted")
 
@@ -461,6 +475,33 @@ class LibraryStore:
             f"{kind}/{name}", change, revision=revision, by=self._by, reason=reason, alone=True, unit=unit
         )
 
+    def _change_all(self, changes: Sequence[tuple[str, Change, str]], unit: str) -> None:
+        """Make changes of several documents, each with its reason, as one unit; where one fails, put the others back."""
+        done: builtins.list[tuple[str, str, str]] = []
+        try:
+            for key, change, reason in changes:
+                content = self.store.file(key).read_if_there() or b""
+                before = self.store.text(key) if content else ""
+                changed = self.store.change(
+                    key, change, revision=sha256(content), by=self._by, reason=reason, alone=True, unit=unit
+                )
+                done.append((key, before, changed.revision))
+        except BaseException:
+            for key, before, revision in reversed(done):
+                with contextlib.suppress(PersonaError):  # one that was changed meanwhile stays as it is
+                    self.store.change(
+                        key, ReplaceText(before), revision=revision, by=self._by, alone=True, unit=unit
+                    )
+            raise
+
+    def _begun_rename(self, old: str, new_key: str, text: str) -> Version | None:
+        """Return the first change of a rename that was cut off: the document is there by its new name too, untouched."""
+        content = self.store.file(new_key).read_if_there()
+        last = next(iter(self.store.recent_versions(new_key, 1)), None) if content else None
+        if last is None or last.reason != f"renamed from {old}" or last.sha != sha256(content or b""):
+            return None
+        return last if self.store.text(new_key) == text else None
+
     def _update(self, kind: Kind, name: str, fields: Mapping[str, Any]) -> TextChange:
         set_one = set_skill_key if self._in_skill_file(kind, name) else partial(set_key, kind)
 
@@ -557,6 +598,25 @@ def check_fields(kind: Kind, fields: Mapping[str, Any]) -> list[str]:
     if kind_of_part and kind_of_part not in PART_TYPES:
         return [f"{kind_of_part!r} is none of the types {', '.join(PART_TYPES)}"]
     return []
+
+
+def _files_in(folder: Path) -> list[Path]:
+    try:
+        return [*folder.iterdir()]
+    except FileNotFoundError:
+        return []
+    except OSError as error:
+        raise storage_error(error, "read", folder) from None
+
+
+def _make_empty(folder: Path) -> None:
+    """Make the folder that a `SKILL.md` is to get, unless it is there and empty."""
+    if _files_in(folder):
+        raise InvalidValue(f"{folder} has files in it already; choose another name, or move them away.")
+    try:
+        folder.mkdir(exist_ok=True)
+    except OSError as error:
+        raise storage_error(error, "create", folder) from None
 
 
 def _require_stage(arc: LibraryDocument, stage: str) -> None:

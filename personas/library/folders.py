@@ -74,18 +74,23 @@ def path_of(home: Home, kind: Kind, name: str) -> Path | None:
 
 
 def move_beside_skill(home: Home, old: str, new: str) -> None:
-    """Move what lies beside a `SKILL.md` from the folder of one name into that of another.
+    """Move what lies beside a `SKILL.md` from the folder of one name into that of another, over nothing that is there.
 
     Raises:
         OutsideHome: the folder leads out of the home.
-        StorageError: the disk refused.
+        StorageError: the disk refused, or something of the same name is there; nothing is moved then.
     """
     source, target = (home.inside(folder_of(home, "skill") / name) for name in (old, new))
     try:
         target.mkdir(exist_ok=True)
-        for path in [*source.iterdir()]:
-            if path.name != SKILL_FILE:
-                path.rename(target / path.name)
+        beside = [path for path in source.iterdir() if path.name != SKILL_FILE]
+        for path in beside:
+            if os.path.lexists(target / path.name):
+                raise StorageError(
+                    f"{target / path.name} is there already; what lies in {source} stays there."
+                )
+        for path in beside:
+            path.rename(target / path.name)
         with contextlib.suppress(OSError):
             source.rmdir()  # where nothing is left in it
     except OSError as error:

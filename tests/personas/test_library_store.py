@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from personas.changes import ReplaceText, SetTags
 from personas.compiled import Options, compile_persona, stored_texts
-from personas.errors import Conflict, InvalidValue, NothingToUndo, UnknownPersona
+from personas.errors import Conflict, InvalidValue, NothingToUndo, StorageError, UnknownPersona
 from personas.files.home import Home
 from personas.library_changes import move_link, set_priority
 from personas.library_store import InUse, LibraryStore, User
 from personas.store import Store
 from personas.undo import UndoConflict
 from personas.versions.authorship import USER, Author
+from tests.support.faulty_store import Call, FaultyStore
 
 RUN = Author("agent", "s", "r")
 _PERSONA = """\
@@ -130,6 +133,44 @@ def test_a_rename_that_cannot_be_everywhere_changes_nothing(
     library.create("part", "kind", {})
     with pytest.raises(InvalidValue, match="already a part called kind"):
         library.rename("part", "warm", "kind")
+
+
+def test_a_rename_that_a_file_refuses_is_put_back_everywhere(
+    library: LibraryStore, store: Store, home: Home
+) -> None:
+    keys = ("p", "arc/thaw", "part/warm")
+    before = {key: store.text(key) for key in keys}
+    (home.library / "arcs" / "thaw.toml").chmod(0o444)
+    with pytest.raises(StorageError, match="read-only"):
+        library.rename("part", "warm", "kind")
+    assert {key: store.text(key) for key in keys} == before
+    assert [one.name for one in library.list("part")] == ["warm"]
+
+
+def test_a_rename_that_was_cut_off_is_carried_on_and_is_one_undo(library: LibraryStore, store: Store) -> None:
+    dying = FaultyStore(store.home)
+
+    def ends_at_the_arc(change: Call) -> Call:
+        def called(key: str, *given: Any, **options: Any) -> Any:
+            ended.extend([key] if key == "arc/thaw" else [])
+            if ended:
+                raise SystemExit
+            return change(key, *given, **options)
+
+        return called
+
+    ended: list[str] = []
+    dying.put_in_place_of("change", ends_at_the_arc)
+    with pytest.raises(SystemExit):
+        LibraryStore(dying).rename("part", "warm", "kind")
+    assert [one.name for one in library.list("part")] == ["kind", "warm"] and '"kind"' in store.text("p")
+    library.create("part", "icy", {})
+    with pytest.raises(InvalidValue, match="already a part called kind"):
+        library.rename("part", "icy", "kind")
+    assert {user.key for user in library.rename("part", "warm", "kind")} == {"arc/thaw"}
+    assert library.users("part", "warm") == [] and len(library.users("part", "kind")) == 2
+    assert set(store.undo("p").also) == {"part/kind", "part/warm", "arc/thaw"}
+    assert store.text("p") == _PERSONA and [one.name for one in library.list("part")] == ["icy", "warm"]
 
 
 def test_what_is_used_is_deleted_only_by_force_and_then_missing(library: LibraryStore, store: Store) -> None:
@@ -268,6 +309,46 @@ def test_a_skill_file_is_changed_renamed_and_deleted_in_place(
     assert (folder / "SKILL.md").read_text() == new
     store.undo("skill/pay")
     assert library.get("skill", "pay").description == "Old one"
+
+
+def test_a_renamed_skill_takes_its_files_along_over_no_others(
+    library: LibraryStore, home: Home, store: Store
+) -> None:
+    pay, refund = (home.library / "skills" / name for name in ("pay", "refund"))
+    for folder, notes in ((pay, "mine"), (refund, "precious")):
+        folder.mkdir(parents=True)
+        (folder / "notes.md").write_text(notes)
+    (pay / "SKILL.md").write_text("---\nname: pay\n---\nPay.\n")
+    with pytest.raises(InvalidValue, match="has files in it already"):
+        library.rename("skill", "pay", "refund")
+    assert (refund / "notes.md").read_text() == "precious" and len([*pay.iterdir()]) == 2
+    library.rename("skill", "pay", "paid")
+    pay.mkdir()
+    (pay / "notes.md").write_text("newer")
+    with pytest.raises(StorageError, match=r"notes\.md is there already"):
+        store.undo("skill/paid")
+    assert (pay / "notes.md").read_text() == "newer" and (
+        pay.with_name("paid") / "notes.md"
+    ).read_text() == "mine"
+
+
+def test_a_skill_whose_folder_is_none_is_refused_in_words(library: LibraryStore, home: Home) -> None:
+    (home.library / "skills").mkdir()
+    (home.library / "skills" / "odd").symlink_to("../parts/warm.toml")
+    with pytest.raises(StorageError, match="not a folder"):
+        library.delete("skill", "odd")
+
+
+def test_a_description_with_any_end_of_a_line_is_replaced_whole(
+    library: LibraryStore, home: Home, store: Store
+) -> None:
+    file = home.library / "skills" / "pay" / "SKILL.md"
+    file.parent.mkdir(parents=True)
+    file.write_text("Pay.\n")
+    for said in ("one\u2028two\x85three", "new"):
+        library.update("skill", "pay", {"description": said})
+        assert library.get("skill", "pay").description == said
+    assert store.text("skill/pay") == '---\ndescription: "new"\n---\nPay.\n'
 
 
 def test_a_rename_reaches_a_persona_with_another_fault(
