@@ -11,7 +11,7 @@ import logging
 from collections.abc import Awaitable, Callable, Sequence
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass
-from functools import partial
+from functools import cached_property, partial
 from typing import Any
 
 from agent.chat.live_session import ChatSession
@@ -28,11 +28,11 @@ from agent.core.limits import Limits
 from agent.core.model import Model, ThinkingLevel, Usage, endpoint_of, name_of
 from agent.core.redaction import text_of
 from agent.core.retry import RetryPolicy
-from agent.core.tool import BeforeAnswer, HookContext
+from agent.core.tool import BeforeAnswer, HookContext, Tool
 from agent.core.turns import NoticeTurn, ToolCallTurn, ToolResultTurn, Turn, UserTurn
 from agent.models.context_fallback import Shortened
 from agent.models.local_servers import why_no_tools
-from agent.tools import REGISTRY, make_tools
+from agent.tools import make_tools, registered
 from agent.tools.context import OutputControls, ToolEnvironment, Writes, Written, write_in_thread
 from agent.transcript.context_window import context_window
 from personas.errors import Busy
@@ -120,7 +120,6 @@ class Chat:
         self._stop: Callable[[], None] | None = None
         self._spec = PLAIN
         self.tools = make_tools(self._env, "always", *(("with outputs",) if outputs is not None else ()))
-        self._library_tools = make_tools(self._env, "with library")
         self._model = model
         self._agent = Agent(
             model=Shortened(model),
@@ -155,8 +154,12 @@ class Chat:
 
     def costs(self, tool_name: str, given: Any) -> bool:
         """Return whether a call costs so much that outside of a task the person is asked first. Reads the disk."""
-        costs = REGISTRY[tool_name].costs if tool_name in REGISTRY else None
-        return costs is not None and costs(self._env, given)
+        spec = registered(tool_name)
+        return spec is not None and spec.costs is not None and spec.costs(self._env, given)
+
+    @cached_property
+    def _library_tools(self) -> tuple[Tool, ...]:
+        return make_tools(self._env, "with library")
 
     @property
     def store(self) -> Store:

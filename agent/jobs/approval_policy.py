@@ -12,7 +12,7 @@ from typing import Any, Literal
 from agent.core.tool import Tool
 from agent.core.turns import thaw
 from agent.jobs.job import Approval, Question
-from agent.tools import REGISTRY, effect_of
+from agent.tools import effect_of, registered
 from agent.tools.spec import Effect
 from personas.errors import InvalidValue, PersonaError
 from personas.store import Store
@@ -113,7 +113,7 @@ def approval_of(store: Store, persona_id: str, tool: Tool, given: Any) -> Approv
     Raises:
         PersonaError: the call could not be made at all.
     """
-    spec = REGISTRY.get(tool.name)
+    spec = registered(tool.name)
     found = spec.preview(store, persona_id, given) if spec is not None else None
     if found is None:
         shown = json.dumps(thaw(given.model_dump(mode="json")), ensure_ascii=False)

@@ -14,6 +14,7 @@ from agent.core.tool import Tool
 from agent.tools import control, outputs, persona, test_inputs, use_library
 from agent.tools.context import ToolEnvironment
 from agent.tools.spec import Effect, Offered, RegisteredTool
+from agent.tools.use_library import library_tools
 
 if TYPE_CHECKING:
     from personas.store import Store
@@ -24,18 +25,32 @@ REGISTRY: Mapping[str, RegisteredTool] = MappingProxyType(
         for spec in (*persona.TOOLS, *test_inputs.TOOLS, *outputs.TOOLS, *control.TOOLS, *use_library.TOOLS)
     }
 )
-"""All tools by name, in the order the model sees them."""
+"""All tools by name, in the order the model sees them, but for those on the library."""
+
+
+def registered(name: str) -> RegisteredTool | None:
+    """Return the tool of this name, None where there is none."""
+    return REGISTRY.get(name) or library_tools().get(name)
+
+
+def tool_names() -> tuple[str, ...]:
+    """Return the names of all tools."""
+    return *REGISTRY, *library_tools()
 
 
 def make_tools(env: ToolEnvironment, *offered: Offered) -> tuple[Tool, ...]:
     """Return the tools for `env`'s persona; `offered`: which, none named means those of every run."""
     wanted = offered or ("always",)
-    return tuple(spec.make(env) for spec in REGISTRY.values() if spec.offered in wanted)
+    on_library = library_tools() if "with library" in wanted else {}
+    return tuple(
+        spec.make(env) for spec in (*REGISTRY.values(), *on_library.values()) if spec.offered in wanted
+    )
 
 
 def effect_of(name: str) -> Effect:
     """Return what a call of the tool with this name may do; of one that is not known, the cautious answer."""
-    return REGISTRY[name].effect if name in REGISTRY else "write"
+    spec = registered(name)
+    return spec.effect if spec is not None else "write"
 
 
 def effect_of_call(store: Store, name: str, given: Any) -> Effect:
@@ -44,8 +59,8 @@ def effect_of_call(store: Store, name: str, given: Any) -> Effect:
     Raises:
         PersonaError: that cannot be known.
     """
-    effect = effect_of(name)
-    is_shared = REGISTRY[name].is_shared if name in REGISTRY else None
+    effect, spec = effect_of(name), registered(name)
+    is_shared = spec.is_shared if spec is not None else None
     return (
         "destructive" if effect == "write" and is_shared is not None and is_shared(store, given) else effect
     )

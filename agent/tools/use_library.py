@@ -3,19 +3,22 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Callable, Mapping
+from functools import cache
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any
 
 from pydantic import BaseModel
 
 from agent.core.tool import NoInput, ToolContext, ToolOutput
 from agent.tools.context import ToolEnvironment, as_json, fail
-from agent.tools.library import LIBRARY_TOOLS, LibraryTool
-from agent.tools.library.spec import to_record
 from agent.tools.persona import unless_stale
 from agent.tools.spec import RegisteredTool, tool
 from personas.errors import InvalidValue, PersonaError
 from personas.persona import Persona
+
+if TYPE_CHECKING:
+    from agent.tools.library import LibraryTool
 
 BROUGHT_IN = (
     "You have the tools on the library from now on: parts, traits, skills, guardrails and arcs that personas share, and "
@@ -36,6 +39,7 @@ BROUGHT_IN = (
     "read",
 )
 async def use_library(env: ToolEnvironment, _given: NoInput, _ctx: ToolContext) -> str:
+    await asyncio.to_thread(library_tools)
     env.seen.uses_library = True
     return BROUGHT_IN
 
@@ -56,6 +60,7 @@ def _check(env: ToolEnvironment, name: str, given: Any) -> Callable[[Persona], N
 
 def _registered(what: LibraryTool) -> RegisteredTool:
     """Return a tool on the library as one of our agent's."""
+    from agent.tools.library.spec import to_record
 
     async def run(env: ToolEnvironment, given: BaseModel, ctx: ToolContext) -> str | ToolOutput:
         try:
@@ -93,4 +98,12 @@ def _registered(what: LibraryTool) -> RegisteredTool:
     return spec
 
 
-TOOLS = (use_library, *(_registered(one) for one in LIBRARY_TOOLS.values()))
+TOOLS = (use_library,)
+
+
+@cache
+def library_tools() -> Mapping[str, RegisteredTool]:
+    """Return the tools on the library by name. They are made when first needed: their models take 50 ms to build."""
+    from agent.tools.library import LIBRARY_TOOLS
+
+    return MappingProxyType({name: _registered(one) for name, one in LIBRARY_TOOLS.items()})

@@ -18,7 +18,7 @@ from agent.jobs.options import JobOptions
 from agent.jobs.recovery import approval_now
 from agent.jobs.saved_approvals import MOST_TASKS, SavedApprovals
 from agent.models.scripted import ScriptedModel, ToolUse, answer
-from agent.tools import REGISTRY
+from agent.tools import tool_names
 from personas.changes import EditPrompt
 from personas.errors import InvalidValue
 from personas.store import Store
@@ -153,7 +153,7 @@ def test_what_takes_something_away_as_a_whole_is_asked_for_and_named_in_the_manu
     assert asked == DESTRUCTIVE
     readme = (Path(__file__).parent.parent.parent / "README.md").read_text(encoding="utf-8")
     told = next(part for part in readme.split("\n\n") if part.startswith("`ask-destructive` asks before"))
-    assert {name for name in REGISTRY if f"`{name}`" in told} == DESTRUCTIVE
+    assert {name for name in tool_names() if f"`{name}`" in told} == DESTRUCTIVE
 
 
 async def test_replacing_the_whole_prompt_is_asked_for_with_its_diff(store: Store) -> None:

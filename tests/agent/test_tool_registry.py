@@ -27,8 +27,7 @@ async def shout(env: ToolEnvironment, _given: NoInput, ctx: ToolContext) -> str:
 @pytest.fixture
 def registered(monkeypatch: pytest.MonkeyPatch) -> None:
     with_it = MappingProxyType({**REGISTRY, shout.name: shout})
-    for module in (agent.tools, agent.jobs.approval_policy):
-        monkeypatch.setattr(module, "REGISTRY", with_it)
+    monkeypatch.setattr(agent.tools, "REGISTRY", with_it)
 
 
 @pytest.mark.usefixtures("registered")

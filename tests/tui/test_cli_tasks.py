@@ -22,7 +22,7 @@ import pytest
 
 from agent.jobs.job import Job
 from agent.jobs.questions import AskingJob
-from agent.tools import REGISTRY, make_tools
+from agent.tools import make_tools, tool_names
 from agent.tools.context import ToolEnvironment
 from agent.tools.spec import Offered
 from personas.errors import StorageError
@@ -747,8 +747,8 @@ def test_a_setting_by_its_former_name_holds_and_the_new_name_is_told(tmp_path: P
 
 def test_the_names_rules_can_have_are_those_of_all_tools(place: Workplace) -> None:
     tools = make_tools(ToolEnvironment(place.store, "kept"), *get_args(Offered))
-    assert {tool.name for tool in tools} == set(REGISTRY)
-    settings = Settings(approval_of=dict.fromkeys(REGISTRY, "ask"))
+    assert {tool.name for tool in tools} == set(tool_names())
+    settings = Settings(approval_of=dict.fromkeys(tool_names(), "ask"))
     assert len(settings.approval_of) == len(tools)
 
 

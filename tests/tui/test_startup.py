@@ -67,10 +67,11 @@ def test_a_persona_is_known_by_its_file_before_the_store_is_loaded(place: Workpl
         ["doctor"],
     ],
 )
-def test_no_command_without_a_screen_imports_the_sdk_or_the_app(
+def test_no_command_without_a_screen_imports_the_sdk_the_app_or_tools_it_does_not_need(
     place: Workplace, arguments: list[str]
 ) -> None:
     modules = modules_after(place, *arguments)
     assert "tui.cli.group" in modules
     unwanted = ("anthropic", "textual", "httpx2", "mcp", "mcp_types", "uvicorn")
     assert {name for name in modules if name.split(".")[0] in unwanted} == set()
+    assert "agent.tools.library" not in modules

@@ -191,10 +191,10 @@ def _unknown_tools(named: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     """Yield the names that no tool has, each with what is wrong: a rule about them would hold for nothing."""
     from difflib import get_close_matches
 
-    from agent.tools import REGISTRY
+    from agent.tools import registered, tool_names
 
     for name in named:
-        if name not in REGISTRY:
-            near = get_close_matches(name, REGISTRY, n=1)
+        if registered(name) is None:
+            near = get_close_matches(name, tool_names(), n=1)
             hint = f"; did you mean {near[0]!r}?" if near else ""
             yield name, f"there is no tool {name!r}, so nothing is asked or denied for it{hint}"
