@@ -132,7 +132,7 @@ class ModelRequests:
             system=self._system_prompt,
             messages=messages,
             tools=[
-                ToolSpec(sendable(tool.name), sendable(tool.description), thaw(_schema(tool.input)))
+                ToolSpec(sendable(tool.name), sendable(tool.description), thaw(schema_of(tool.input)))
                 for tool in self.tools
             ],
             thinking=config.thinking,
@@ -281,7 +281,8 @@ class StreamReader:
 
 
 @lru_cache(maxsize=256)
-def _schema(model: type[BaseModel]) -> Mapping[str, Any]:
+def schema_of(model: type[BaseModel]) -> Mapping[str, Any]:
+    """Return the input of a tool as a JSON Schema object, made when it is first asked for."""
     schema = model.model_json_schema()
     if "extra" not in model.model_config:
         schema.setdefault("additionalProperties", False)  # as the check of its input has it

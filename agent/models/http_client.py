@@ -73,8 +73,9 @@ def build_client(base_url: str) -> httpx2.AsyncClient:
 
     import httpx2
 
-    with suppress(ImportError):  # else the first connection loads it, on the event loop: 60 ms
+    with suppress(ImportError):  # else the first connection loads them, one on the event loop: 60 ms
         import_module("anyio._backends._asyncio")
+        import_module("encodings.idna")
 
     secure = base_url.startswith("https:")
     file, folder = os.environ.get("SSL_CERT_FILE"), os.environ.get("SSL_CERT_DIR")

@@ -6,7 +6,9 @@ from pathlib import Path
 
 import pytest
 
+from agent.core.model_requests import schema_of
 from agent.models.scripted import answer
+from agent.tools import REGISTRY
 from personas.errors import StorageError
 from tests.support.drafts import leave_chat, recall
 from tests.support.program import make_store, program
@@ -83,3 +85,12 @@ async def test_a_draft_of_a_home_without_personas_is_there_at_the_next_start(tmp
     assert p.app.shutdown.last_words == ""
     async with program(store) as p:
         await p.until(lambda: p.main.chat_bar.draft == "words")
+
+
+async def test_the_schemas_of_tools_are_made_before_the_first_message(tmp_path: Path) -> None:
+    schema_of.cache_clear()
+    needed = len({spec.input for spec in REGISTRY.values()})
+    async with program(make_store(tmp_path), answer("Yes.")) as p:
+        await p.until(lambda: schema_of.cache_info().misses == needed)
+        await p.run_to_end("Hello")
+        assert schema_of.cache_info().misses == needed

@@ -229,9 +229,7 @@ class PersonaApp(TerminalApp, inherit_bindings=False):
 
     async def prepare_model(self) -> None:
         """Load what the first request and the first answer need, so that they are as fast as the next ones."""
-        from tui.widgets.conversation.markdown import load_parser
-
-        await asyncio.to_thread(load_parser)
+        await asyncio.to_thread(_load_for_messages)
         if (prepare := getattr(self._model, "prepare", None)) is not None:
             await prepare()
 
@@ -442,3 +440,13 @@ class PersonaApp(TerminalApp, inherit_bindings=False):
 
     def on_app_blur(self) -> None:
         self.main.conversation.panel_controller.focus_changed(False)
+
+
+def _load_for_messages() -> None:
+    from agent.core.model_requests import schema_of
+    from agent.tools import REGISTRY
+    from tui.widgets.conversation.markdown import load_parser
+
+    load_parser()
+    for spec in REGISTRY.values():
+        schema_of(spec.input)
