@@ -210,6 +210,21 @@ async def test_documents_are_made_copied_renamed_deleted_and_brought_back_by_key
         await p.until(lambda: p.app.screen is p.main and p.main.documents.id == "ben")
 
 
+async def test_a_file_whose_name_is_none_is_listed_and_left_alone(tmp_path: Path) -> None:
+    store = library_store(tmp_path)
+    path = store.home.library / "parts" / "My Tone.toml"
+    path.write_text('content = "Mine."\n', encoding="utf-8")
+    async with program(store, persona_id="amy", size=(80, 24)) as p:
+        place = await open_place(p)
+        await p.until(lambda: rows(place)[-1].startswith("My Tone a part's name"))
+        await p.press("end")
+        for key in ("enter", "r", "c", "x", "b", "v"):
+            await p.press(key)
+            await p.told("'My Tone' cannot be a name")
+            p.app.clear_notifications()
+        assert p.app.screen is place and path.read_text(encoding="utf-8") == 'content = "Mine."\n'
+
+
 async def test_a_broken_document_names_the_place_and_a_conflict_is_chosen(tmp_path: Path) -> None:
     store = library_store(tmp_path)
     path = store.home.library / "traits" / "curious.toml"

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from personas.changes import NAME_LIMIT, require_line
 from personas.errors import InvalidValue
-from personas.library.documents import CHOICES, FIELDS, Kind
+from personas.library.documents import CHOICES, FIELDS, Kind, is_name
 from personas.library.folders import path_of
-from personas.library_document import parse_key
+from personas.library_document import NOT_A_NAME, parse_key
 from personas.library_store import InUse, LibraryStore, is_shared
 from tui.commands.registry import sentence
 from tui.document.controller import DocumentController
@@ -94,8 +94,14 @@ class LibraryController:
     def _go(self, kind: Kind, name: str) -> None:
         if (place := self._shown()) is not None:
             place.show_kind(kind, name)
-            if name:
+            if name and self._has_name(name):
                 self._open(f"{kind}/{name}")
+
+    def _has_name(self, name: str) -> bool:
+        """Whether a listed file has a name that a document can have; else say that nothing can be done with it here."""
+        if not is_name(name):
+            self._host.tell(f"{NOT_A_NAME.format(name)} Rename the file outside the program.", error=True)
+        return is_name(name)
 
     def _open(self, key: str) -> None:
         self.documents.open(key)
@@ -125,6 +131,8 @@ class LibraryController:
     def _do(self, what: str, key: str, stage: str = "") -> None:
         """Do what is asked in the place about a document, by its key, or about a stage of the open one."""
         kind, _, name = key.partition("/")
+        if name and not self._has_name(name):
+            return
         work: Any = None
         match what:
             case "open":
