@@ -523,7 +523,7 @@ class LibraryStore:
 
     def _require_free(self, kind: Kind, name: str) -> None:
         if path_of(self.store.home, kind, name) is not None:
-            raise InvalidValue(f"There is already a {kind} called {name}.")
+            raise InvalidValue(f"There is already {'an' if kind == 'arc' else 'a'} {kind} called {name}.")
 
 
 PERSONA_FIELDS: Mapping[str, Callable[[Any], Change]] = {

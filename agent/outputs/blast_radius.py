@@ -57,6 +57,23 @@ class Touched:
         """The inputs that failed before and pass after."""
         return self._turned("fail", "pass")
 
+    @property
+    def is_known(self) -> bool:
+        """Whether there are verdicts on both sides of all its inputs, on what is there now."""
+        return bool(self.comparison.rows()) and not self._unknown
+
+    @property
+    def _unknown(self) -> int:
+        return sum(a.could_not_run or b.could_not_run for _, a, b in self.comparison.rows())
+
+    @property
+    def told(self) -> list[str]:
+        """What came of its inputs, in words."""
+        count, turned = len(self.comparison.rows()), (("broke", self.broke), ("fixed", self.fixed))
+        told = [f"{word} {', '.join(ids)}" for word, ids in turned if ids]
+        told += [f"{self._unknown} of {count} without a verdict"] if self._unknown else []
+        return told or ["nothing broke" if count else "no test input has expectations"]
+
     def _turned(self, before: str, after: str) -> list[str]:
         return [one.id for one, a, b in self.comparison.rows() if (a.verdict, b.verdict) == (before, after)]
 

@@ -112,6 +112,7 @@ def test_what_cannot_be_run_is_not_saved(place: Workplace, server: MessagesServe
     without = Workplace(place.home, Backend("none", {}))
     done = without.run_here("part", "set", "warm", "content", "Be rude.", "--check")
     assert done.returncode == 4 and b"no model is connected" in done.stderr
+    assert b"without a verdict" in done.stdout and b"nothing broke" not in done.stdout
     assert (
         not server.bodies and place.run_here("part", "set", "none", "content", "x", "--check").returncode == 2
     )

@@ -184,6 +184,8 @@ async def test_the_compiled_prompt_leads_where_its_lines_come_from(store: Faulty
         assert opened == [("part", "guard")]
         await p.press("v")
         pane = p.main.query_one(CompiledPane)
+        await p.until(lambda: "part guard, content line 1" in str(pane.border_subtitle))
+        await p.press("ctrl+home")
         await p.until(
             lambda: "its own prompt, line 1" in str(pane.border_subtitle) and "Be icy." in drawn(p.main)
         )

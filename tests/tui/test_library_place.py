@@ -89,7 +89,7 @@ async def test_lists_show_type_tags_and_users_and_are_filtered_by_keyboard_on_80
         await p.until(lambda: place.editor.text.startswith("Speak warmly.") and "For support" in drawn(place))
         assert "warm-brief" not in [row.key for row in place.query_one("#library-kinds").rows]  # type: ignore[attr-defined]
         await p.press("escape", "escape")
-        assert len(place.rows.rows) == 3
+        assert len(place.rows.rows) == 3 and place.rows.key == "warm-brief"
         await p.press("shift+tab", "j")
         await p.until(lambda: rows(place) == ["curious personality unused"])
         await p.press("escape")
@@ -104,6 +104,8 @@ async def test_the_main_screen_opens_a_document_of_the_library_by_its_name(tmp_p
         place = p.app.screen
         assert place.focused is place.editor  # type: ignore[attr-defined]
         await p.write("Now: ")
+        await p.press("escape")
+        assert place.rows.key == "pdf"  # type: ignore[attr-defined]
         p.main.open_library("guardrail", "no-legal")
         await p.until(lambda: "No legal advice." in drawn(place) and "high" in drawn(place))
         text = (store.home.library / "skills" / "pdf" / "SKILL.md").read_text(encoding="utf-8")
@@ -163,7 +165,8 @@ async def test_documents_are_made_copied_renamed_deleted_and_brought_back_by_key
         await p.write("er")  # behind what is selected no more
         await p.press("enter")
         await p.dialog(Pick)
-        await p.press("g", *"jjjjjj", "enter")
+        await p.write("ton")
+        await p.press("enter")
         await p.until(lambda: p.app.screen is place and place.focused is place.editor)
         await p.write("Colder.")
         await p.until(lambda: store.text("part/icyer") == 'type = "tone"\ncontent = "Colder."\n')
@@ -181,12 +184,16 @@ async def test_documents_are_made_copied_renamed_deleted_and_brought_back_by_key
         await p.dialog(AskLine)
         await p.write("kind-brief")
         await p.press("enter")
-        await p.told("warm-brief is kind-brief now. Its 2 users name it so.")
+        await p.told("warm-brief is called kind-brief now, also for its 2 users. Ctrl+Z takes that back.")
         assert 'name = "kind-brief"' in store.text("amy") and 'name = "kind-brief"' in store.text("ben")
 
         await p.until(lambda: place.rows.key == "kind-brief")
         await p.press("x")
         await p.told("Not deleted: kind-brief is used by amy, ben.")
+        await p.press("ctrl+z")  # of the document under the cursor, though another is open
+        await p.until(lambda: place.rows.key == "warm-brief" and place.focused is place.rows)
+        assert 'name = "warm-brief"' in store.text("amy") and store.text("part/icyest")
+        await p.until(lambda: "New name" not in drawn(place) and "Ctrl+Z undo" in drawn(place))
         place.rows.select("icyest")
         await p.press("x")
         await p.told("icyest is deleted. It is kept as a version; u brings it back.")
@@ -203,7 +210,7 @@ async def test_documents_are_made_copied_renamed_deleted_and_brought_back_by_key
         assert "bisect" not in drawn(p.app.screen)
         await p.press("escape")
         await p.until(lambda: p.app.screen is place)
-        place.rows.select("kind-brief")
+        place.rows.select("warm-brief")
         await p.press("b")
         await p.dialog(Pick)
         await p.press("down", "enter")

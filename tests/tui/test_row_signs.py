@@ -106,3 +106,10 @@ async def test_the_answers_to_a_question_have_the_same_sign() -> None:
         app.now = GRACE
         app.box.press("2")
         assert app.box.choices.render_line(0).text.rstrip() == f"  1 yes  {POINTER} 2 no"
+
+
+def test_a_row_where_a_word_begins_with_what_is_typed_stands_before_one_where_it_lies_within() -> None:
+    texts = {"a": "in-scene: for a role-play", "b": "plain-brief", "c": "not for me"}
+    pick = Pick("Link", [Row(key, text, head="part tone") for key, text in texts.items()], filter=True)
+    assert [row.key for row in pick._found("pla")] == ["b", "a"]
+    assert [row.key for row in pick._found("")] == ["a", "b", "c"]

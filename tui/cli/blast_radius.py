@@ -77,10 +77,7 @@ def set_checked(
 
 def _say(report: BlastReport) -> None:
     for one in report.touched:
-        turned = [
-            f"{word} {', '.join(ids)}" for word, ids in (("broke", one.broke), ("fixed", one.fixed)) if ids
-        ]
-        print_text(f"{one.title}: {'; '.join(turned) or 'nothing broke'}")
+        print_text(f"{one.title}: {'; '.join(one.told)}")
         for line in columns(comparison_rows(one.comparison)):
             print_text(line)
     for broken in report.broken:

@@ -72,6 +72,12 @@ class CompiledPane(Vertical):
             self._text.move_cursor((min(place[0], len(lines) - 1), 0))
         self._tell_origin()
 
+    def go_to(self, line: int) -> None:
+        """Put the cursor on a line, counted from 0."""
+        self._text.move_cursor((line, 0))
+        self._tell_origin()
+        self._text.call_after_refresh(self._text.scroll_cursor_visible, center=True)
+
     @on(SafeTextArea.SelectionChanged)
     def _tell_origin(self) -> None:
         """Say where the line under the cursor comes from."""

@@ -107,7 +107,10 @@ class Pick(Dialog[str]):
 
     def _found(self, query: str) -> Sequence[Row]:
         words = words_of(query)
-        return [row for folded, row in self._folded if match_all(words, folded)]
+        found = [(folded, row) for folded, row in self._folded if match_all(words, folded)]
+        if words:  # where one begins with it, before where it lies within
+            found.sort(key=lambda one: f" {words[0]}" not in one[0])
+        return [row for _, row in found]
 
     @on(Input.Changed)
     def _narrow(self, event: Input.Changed) -> None:
@@ -118,7 +121,7 @@ class Pick(Dialog[str]):
     @cached_property
     def _folded(self) -> list[tuple[str, Row]]:
         """Each row with the text that words are looked for in."""
-        return [(fold(f"{row.head} {row.text}"), row) for row in self._rows]
+        return [(fold(f" {row.head} {row.text}"), row) for row in self._rows]
 
     @on(Input.Submitted)
     def _submitted(self, event: Input.Submitted) -> None:

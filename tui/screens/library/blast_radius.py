@@ -99,10 +99,5 @@ class ShowBlastRadius(Dialog[bool]):
 
 
 def _row(key: str, touched: Touched) -> Row:
-    rows = touched.comparison.rows()
-    undecided = sum(not {before.verdict, after.verdict} <= {"pass", "fail"} for _, before, after in rows)
-    turned = (("broke", touched.broke), ("fixed", touched.fixed))
-    said = [f"{word} {', '.join(ids)}" for word, ids in turned if ids]
-    said += [f"{undecided} of {len(rows)} without a verdict"] if undecided else []
-    sign = SIGNS["fail"] if touched.broke else " " if undecided else SIGNS["pass"]
-    return Row(key, " · ".join(said) or "nothing broke", head=f"{sign} {touched.title}")
+    sign = SIGNS["fail"] if touched.broke else SIGNS["pass"] if touched.is_known else " "
+    return Row(key, " · ".join(touched.told), head=f"{sign} {touched.title}")

@@ -142,9 +142,9 @@ class LibraryController:
             case "kind":
                 work = self.catalog.read_kind(kind)  # type: ignore[arg-type]
             case "undo" | "redo":
-                work = self._step(what)
+                work = self._step(what, key)
             case "undo_agent" | "redo_agent":
-                work = self._step(what.removesuffix("_agent"), only="agent")  # type: ignore[arg-type]
+                work = self._step(what.removesuffix("_agent"), key, only="agent")  # type: ignore[arg-type]
             case "save":
                 work = self._save()
             case "check":
@@ -184,7 +184,7 @@ class LibraryController:
             if key in CHOICES:
                 rows = [Row(value, value) for value in CHOICES[key]]
                 fields[key] = await self._host.ask(
-                    Pick(f"{key.replace('_', ' ').capitalize()} of {name}", rows)
+                    Pick(f"{key.replace('_', ' ').capitalize()} of {name}", rows, filter=key == "type")
                 )
                 if fields[key] is None:
                     return
@@ -195,7 +195,7 @@ class LibraryController:
         def check(name: str) -> None:
             parse_key(f"{kind}/{name}")
             if name != text and name in self.catalog.names(kind):
-                raise InvalidValue(f"There is already a {kind} called {name}.")
+                raise InvalidValue(f"There is already {'an' if kind == 'arc' else 'a'} {kind} called {name}.")
 
         hint = "lower-case letters, digits and hyphens"
         name: str | None = await self._host.ask(AskLine(question, text=text, hint=hint, check=check))
@@ -226,8 +226,9 @@ class LibraryController:
             place.show_kind(kind, new)
         if was_open:
             self.documents.open(f"{kind}/{new}")
-        many = f" Its {_users(len(users))} name it so." if users else ""
-        self._host.tell(f"{name} is {new} now.{many}")
+        also = f", also for its {_users(len(users))}" if users else ""
+        told = f"{name} is called {new} now{also}."
+        self._host.tell(sentence("edit.undo", self._host.keymap, f"{told} {{}} takes that back.", told))
 
     async def _write_links(self, change: Callable[[], T]) -> T:
         """Change links of personas, and show the open one as it is then at once: it was not changed outside."""
@@ -305,14 +306,21 @@ class LibraryController:
 
     # -- the open document --------------------------------------------------------------------------------
 
-    async def _step(self, operation: Operation, *, only: str | None = None) -> None:
-        if (key := self.documents.id) is None:
+    async def _step(self, operation: Operation, key: str, *, only: str | None = None) -> None:
+        if not key:
             self._host.tell("Open a document first.")
             return
-        await self.documents.undo.step(operation, only=only)
+        if key != self.documents.id and not await self.documents.open(key):
+            return
         kind, name = parse_key(key)
+        before = set(self.catalog.names(kind))
+        await self.documents.undo.step(operation, only=only)
         if await self._workspace.call(path_of, self._workspace.store.home, kind, name) is None:
-            await self._forget(key)  # what was undone had made it
+            await self._forget(key)  # what was undone had made it, or given it this name
+            came = set(self.catalog.names(kind)) - before
+            if len(came) == 1 and (place := self._shown()) is not None:
+                place.show_kind(kind, now := came.pop())
+                self.documents.open(f"{kind}/{now}")
 
     async def _save(self) -> None:
         if (document := self.documents.document) is not None:

@@ -54,6 +54,7 @@ LIST_HINT = (
     ("library.users", "used by"),
     ("library.versions", "versions"),
     ("library.filter", "filter"),
+    ("edit.undo", "undo"),
     ("dialog.close", "closes"),
 )
 STAGES_HINT = (
@@ -255,7 +256,9 @@ class LibraryPlace(Dialog[str]):
 
     def _draw(self, name: str | None = None) -> None:
         prefix = f"{self.kind}/"
-        users = self._users
+        users, current = self._users, (self._documents.id or "").removeprefix(prefix)
+        if name is None and self.rows.key is None:
+            name = current  # the place was opened with it
         self.rows.empty = "Nothing matches." if self._entries[self.kind] else f"No {self.kind} yet."
         self.rows.set_rows(
             document_rows(
@@ -264,7 +267,7 @@ class LibraryPlace(Dialog[str]):
                 users=None
                 if users is None
                 else {key.removeprefix(prefix): users[key] for key in users if key.startswith(prefix)},
-                current=(self._documents.id or "").removeprefix(prefix),
+                current=current,
                 unsaved={key.removeprefix(prefix) for key in self._unsaved},
             ),
             key=name,
@@ -319,7 +322,7 @@ class LibraryPlace(Dialog[str]):
         """Show another document, or none: its text at once, its fields in a moment."""
         if document is None:
             self.editor.show("", read_only=True)
-            self.remove_class("-in-front")
+            self._leave_document()
         elif keep_cursor:
             self.editor.slot_changed(None)
             self.editor.end_flash()
@@ -356,6 +359,17 @@ class LibraryPlace(Dialog[str]):
         self.add_class("-in-front")
         # At once: what is typed behind the key goes there.
         self.set_focus(self.editor if self.editor.display else self._stages.rows)
+
+    def _leave_document(self) -> None:
+        """Go from the open document, if it has the keys, to the list."""
+        if self._has_keys:
+            self.set_focus(self.rows)
+        self.remove_class("-in-front")
+
+    @property
+    def _has_keys(self) -> bool:
+        """Whether the keys go to the open document, and not to the lists."""
+        return self.focused is not None and self._pane in self.focused.ancestors_with_self
 
     def show_stage(self, name: str) -> None:
         """Put the cursor on a stage."""
@@ -416,13 +430,20 @@ class LibraryPlace(Dialog[str]):
         """Undo or redo what is typed in the field that has the focus, else the last stored unit."""
         form = next((one for one in self.query(FieldForm) if one.focused_field), None)
         if form is None or not form.step(form.focused_field, operation):
-            self._do(operation, self._documents.id or "")
+            self._do(operation, self._in_hand)
+
+    @property
+    def _in_hand(self) -> str:
+        """The open document while it has the keys, else that under the cursor, by key; empty for none."""
+        if self._has_keys or self.rows.key is None:
+            return self._documents.id or ""
+        return f"{self.kind}/{self.rows.key}"
 
     def action_undo_agent(self) -> None:
-        self._do("undo_agent", self._documents.id or "")
+        self._do("undo_agent", self._in_hand)
 
     def action_redo_agent(self) -> None:
-        self._do("redo_agent", self._documents.id or "")
+        self._do("redo_agent", self._in_hand)
 
     def action_compare(self) -> None:
         self.action_ask("compare")
@@ -432,10 +453,10 @@ class LibraryPlace(Dialog[str]):
 
     def action_cancel(self) -> None:
         """Go back from the document to the list, from the filter to all documents, from the list to the persona."""
-        focused = self.focused
-        if focused is not None and self._pane in focused.ancestors_with_self:
-            self.remove_class("-in-front")
-            self.set_focus(self.rows)
+        if self._has_keys:
+            if (key := self._documents.id) is not None and key.startswith(prefix := f"{self.kind}/"):
+                self.rows.select(key.removeprefix(prefix))
+            self._leave_document()
             self.show_state()
         elif filters := self.query("#library-filter"):
             self.set_focus(self.rows)
@@ -502,13 +523,13 @@ class LibraryPlace(Dialog[str]):
         self._show_hint()
 
     def _show_hint(self) -> None:
-        focused, document = self.focused, self._documents.document
+        document = self._documents.document
         if not self.query(".dialog-hint"):
             return
-        if focused is None or self._pane not in focused.ancestors_with_self:
+        if not self._has_keys:
             self.say_hint(*LIST_HINT)
             return
-        stages = STAGES_HINT if focused is self._stages.rows else ()
+        stages = STAGES_HINT if self.focused is self._stages.rows else ()
         shared = SHARED_HINT if document is not None and document.is_held else ()
         self.say_hint(*stages, *shared, *DOCUMENT_HINT)
 

@@ -101,6 +101,14 @@ class CompositionActions:
         name = f"{persona.name} · " if persona is not None else ""  # None: it is being read
         self._compiled.show(f"{name}compiled prompt{tried}", self._lines())
 
+    def _compiled_at(self, link: LinkRow | None) -> None:
+        """Put the cursor on the first line that comes from a link."""
+        if self._compiled is not None and link is not None:
+            for at, line in enumerate(self._compiled.lines):
+                if line.piece is not None and (line.piece.kind, line.piece.name) == (link.kind, link.name):
+                    self._compiled.go_to(at)
+                    return
+
     def _lines(self) -> Sequence[Any]:
         if (found := self._composition.found) is not None:
             return found.assembled.lines
@@ -137,6 +145,7 @@ class CompositionActions:
             self._host.tell(NO_PERSONA)
         elif operation == "compiled":
             self.action_compiled()
+            self._compiled_at(link)
         elif operation == "open":
             self._open(link)
         elif operation in ("add", "stage", "try", "each_stage"):
