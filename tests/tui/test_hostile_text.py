@@ -32,17 +32,21 @@ from agent.jobs.job import Approval, Question
 from agent.outputs.expectations import Verdict
 from agent.outputs.output_log import Output
 from personas.fields import FileError
+from personas.library.assembly import Line, Piece, assemble
 from personas.persona import Persona, TestInput
 from tests.support.program import make_store, program
 from tests.tui.test_app_dialogs import DIALOGS
 from tui.chat.panel_state import PanelState
 from tui.chat.persona_talk import TalkLine
 from tui.commands.slash import Offer
+from tui.document.composition import Composition, LinkRow
 from tui.document.document import OpenDocument
 from tui.widgets.agent_panel import AgentPanel
 from tui.widgets.chat_bar import ChatBar
 from tui.widgets.chat_input import ChatInput
 from tui.widgets.command_list import CommandList
+from tui.widgets.compiled_pane import CompiledPane, CompiledText
+from tui.widgets.composition_pane import CompositionPane
 from tui.widgets.conversation import ConversationView, Glyphs
 from tui.widgets.conversation.cursor import ReadableScrollView
 from tui.widgets.conversation.scroll_view import EntryScrollView
@@ -240,6 +244,20 @@ async def fill_settings(pane: SettingsPane, text: str) -> None:
     pane.show(document_of(persona_of(text)), fresh=True)
 
 
+async def fill_composition(pane: CompositionPane, text: str) -> None:
+    if not pane.children:
+        await pane.fill()
+    persona = Persona(id="x", name="x")
+    composition = Composition(persona, assemble(persona, {}), tried_with=text)
+    pane.show(composition, [LinkRow("part", text, text, text, told=text), LinkRow("note", "", "", told=text)])
+
+
+def fill_compiled(pane: CompiledPane, text: str) -> None:
+    lines = text.split("\n")
+    piece = Piece(kind="part", name=text, replaced=(text,))
+    pane.show(text, [Line(line, piece, text, number) for number, line in enumerate(lines, start=1)])
+
+
 def fill_persona_list(pane: PersonaList, text: str) -> None:
     pane.show_ids([text])
     pane.show_entries([PersonaEntry(text, text, text, "", (text,)), PersonaEntry("broken", text, text, text)])
@@ -292,6 +310,9 @@ CASES: dict[type[Widget], tuple[Callable[[str], Widget], Callable[..., object] |
     Choices: (lambda text: Choices(), lambda choices, text: choices.show([text, text])),
     CommandList: (lambda text: CommandList(), fill_commands),
     QueuedLines: (lambda text: QueuedLines(), fill_queued),
+    CompositionPane: (lambda text: CompositionPane(), fill_composition),
+    CompiledPane: (lambda text: CompiledPane(), fill_compiled),
+    CompiledText: (lambda text: CompiledText(), None),
     LineInput: (lambda text: LineInput(text, hint=text), None),
     KeyLine: (lambda text: KeyLine(), lambda line, text: line.show([("f1", "help")], text)),
     PaneTabs: (lambda text: PaneTabs([("a", "A")]), None),

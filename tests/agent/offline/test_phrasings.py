@@ -17,7 +17,7 @@ from tests.support.examples import THOROUGH
 
 HERE = Path(__file__).parent
 DAILY = 4
-"""Every fourth phrasing is said in the run of every day, each one where more examples are asked for."""
+"""The everyday run says every fourth phrasing; a thorough run says all of them."""
 FILES = {name: read_cases(HERE / f"phrasings_{name}.toml") for name in ("ours", "blind", "second")}
 
 
