@@ -431,13 +431,13 @@ class LibraryStore:
         Raises:
             InvalidValue: there is no such stage, or already one of the new name.
         """
-        change, unit = rename_stage(stage, new), f"rename:{secrets.token_hex(8)}"
         on_it = [
             one.id for one in self.store.list() if one.arc and (one.arc.name, one.arc.stage) == (arc, stage)
         ]
-        self._change("arc", arc, change, unit=unit)
-        for persona_id in on_it:
-            self.store.change(persona_id, set_stage(new), revision=None, by=self._by, unit=unit)
+        self.get("arc", arc)
+        changes = [(f"arc/{arc}", rename_stage(stage, new)), *((one, set_stage(new)) for one in on_it)]
+        reason = f"stage {stage} renamed to {new}"
+        self._change_all([(key, change, reason) for key, change in changes], f"rename:{secrets.token_hex(8)}")
 
     def add_stage_part(self, arc: str, stage: str, part: str) -> None:
         """Add a part to a stage.
