@@ -116,10 +116,10 @@ async def test_tab_leads_past_panes_that_take_no_keys(
         p.file("one").unlink()
         await p.until(lambda: p.main.documents.id is None)
         passed = []
-        for _ in range(4):
+        for _ in range(5):
             await p.press(key)
             passed.append(p.main.panes.here)
-        there = ["prompt", "tests", "personas"]
+        there = ["prompt", "tests", "composition", "personas"]
         assert passed == [*(there if key == "tab" else reversed(there)), "chat"]
 
 

@@ -26,6 +26,7 @@ from tui.screens.dialogs.expectations import EditExpectation
 from tui.screens.dialogs.picker import Pick
 from tui.screens.dialogs.settings import ProgramSettings
 from tui.screens.dialogs.text_prompt import AskLine
+from tui.screens.library.place import LibraryPlace
 from tui.widgets.persona_fields import FIELDS
 from tui.widgets.text.line_input import LIMIT, LineInput
 
@@ -63,7 +64,7 @@ async def walk(p: Program) -> AsyncIterator[LineInput]:
         while p.app.screen is not main:
             before = p.app.screen
             await p.press("escape")
-            if isinstance(before, ProgramSettings):
+            if isinstance(before, ProgramSettings | LibraryPlace):
                 continue
             await p.until(lambda: p.app.screen is not before)  # noqa: B023 - called at once
 
@@ -81,6 +82,12 @@ async def walk(p: Program) -> AsyncIterator[LineInput]:
     await close()
     p.app.push_screen(EditExpectation("Expectation", Expectation(type="word-count")))
     yield await dialog(EditExpectation)
+    await close()
+    await p.say("/library")
+    await p.dialog(LibraryPlace)
+    await p.press("slash")
+    await p.until(lambda: isinstance(p.app.focused, LineInput))
+    yield p.app.focused  # type: ignore[misc]
     await close()
     main.action_go("personas")
     await p.press("slash")
@@ -130,7 +137,7 @@ async def test_a_field_of_one_line_refuses_a_huge_paste_and_a_key_in_a_full_one_
             costs = [await cost(p, field, key) for key in ("q", "backspace", "ctrl+w")]
             if min(costs) > A_KEY:
                 slow[where] = costs
-            seen |= {type(above).__module__ for above in field.ancestors} & makers
+            seen |= {made.__module__ for above in field.ancestors for made in type(above).__mro__} & makers
             await p.press("ctrl+e", "ctrl+u")
             assert field.value == "", where
     assert not slow

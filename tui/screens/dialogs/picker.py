@@ -115,13 +115,14 @@ class Pick(Dialog[str]):
     @on(Input.Changed)
     def _narrow(self, event: Input.Changed) -> None:
         event.stop()
-        self.query_one(RowList).set_rows(self._found(event.value))
+        found = self._found(event.value)
+        self.query_one(RowList).set_rows(found, key=found[0].key if found else None)
         self._show_preview()
 
     @cached_property
     def _folded(self) -> list[tuple[str, Row]]:
         """Each row with the text that words are looked for in."""
-        return [(fold(f" {row.head} {row.text}"), row) for row in self._rows]
+        return [(f" {fold(f'{row.head} {row.text}').strip()}", row) for row in self._rows]
 
     @on(Input.Submitted)
     def _submitted(self, event: Input.Submitted) -> None:
