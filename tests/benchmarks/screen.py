@@ -141,7 +141,8 @@ def served(text: str, delta: int, delay: float) -> Iterator[str]:
 
 def serve(delta: int, delay: float) -> None:
     """Be that process."""
-    with MessagesServer([say(sys.stdin.read(), delta=delta, delay=delay)], key=KEY) as server:
+    text = sys.stdin.read()
+    with MessagesServer(lambda _body: say(text, delta=delta, delay=delay), key=KEY) as server:
         print(server.url, flush=True)
         time.sleep(600)
 
@@ -229,6 +230,29 @@ def report_stream(name: str, text: str, *, delta: int, delay: float) -> None:
     )
 
 
+def report_runs(number: int) -> None:
+    """Test inputs that are run, four at once, while the person types; each answer takes a second."""
+    with served(PROSE[:600], 6, 0.01) as url, home() as folder:
+        with (folder / "home" / "personas" / "a.toml").open("a", encoding="utf-8") as file:
+            file.write(
+                "".join(f'[[test_inputs]]\nid = "n{i}"\ncontent = "Question {i}"\n' for i in range(number))
+            )
+        with started(folder, url) as terminal:
+            idle, _ = terminal.keys(12)
+            before = len(terminal.received)
+            terminal.send("\x14")  # Ctrl+T
+            terminal.came(f"/{number}", before)
+            waits = [terminal.keys(1, between=0.37)[0] for _ in range(number // 8)]
+            cpu, begun = terminal.cpu(), time.monotonic()
+            terminal.watch(5)
+            load = (terminal.cpu() - cpu) / (time.monotonic() - begun)
+    print(f"{number} test inputs are run, four at once")
+    print(
+        f"  key to echo, median         {statistics.median(waits):.1f} ms, idle {idle:.1f} ms: "
+        f"{statistics.median(waits) / idle:.2f} x (budget 2), {load:.0%} of a core"
+    )
+
+
 def report_session(turns: int, floor: float) -> None:
     """The program on a long conversation: open, scroll, key, resize, quit."""
     with home(turns=conversation(turns)) as folder:
@@ -282,6 +306,7 @@ def main(arguments: Sequence[str]) -> None:
     code = "```python\n" + CODE_LINE * (20_000 // len(CODE_LINE) // part) + "```\n"
     report_stream("one code fence at 100 tokens/s", code, delta=4, delay=0.009)
     report_stream("one list at 100 tokens/s", ITEM * (20_000 // len(ITEM) // part), delta=4, delay=0.009)
+    report_runs(200)
     for turns in (1_000, 10_000):
         report_session(turns, floor)
 
