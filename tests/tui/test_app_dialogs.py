@@ -198,17 +198,17 @@ async def test_news_in_a_dialog_goes_by_itself_and_an_error_stays(
         await shown(p, dialog)
         over: list[Callable[[], None]] = []
         monkeypatch.setattr(dialog, "set_timer", lambda _seconds, end: over.append(end))
-        p.app.tell("This is news.")
+        p.app.show_message("This is news.")
         await p.until(lambda: "This is news." in drawn(dialog))
-        p.app.tell("Later news.")
+        p.app.show_message("Later news.")
         await p.until(lambda: "Later news." in drawn(dialog))
         over[0]()
         await settle(p)
         assert "Later news." in drawn(dialog)
         over[1]()
         await p.until(lambda: not dialog.query("#dialog-told"))
-        p.app.tell("This is wrong.", error=True)
-        p.app.tell("This is news.")
+        p.app.show_message("This is wrong.", error=True)
+        p.app.show_message("This is news.")
         await p.until(lambda: "This is news." in drawn(dialog))
         over[2]()
         await p.until(lambda: "This is news." not in drawn(dialog))
@@ -298,8 +298,8 @@ async def test_what_is_told_covers_no_dialog(
     monkeypatch.setattr("tui.screens.dialogs.base.JUST_NOW", 600.0)  # whatever the machine takes
     async with program(make_store(tmp_path), size=size) as p:
         begin_operation()  # which tells of the error and asks
-        p.app.tell("The disk is full.", error=True)
-        p.app.tell("The draft is put away; Up brings it back.")
+        p.app.show_message("The disk is full.", error=True)
+        p.app.show_message("The draft is put away; Up brings it back.")
         dialog = Confirm(
             "Quit and lose what is not saved?", "The prompt could not be saved.", action="Quit", keep="Stay"
         )
@@ -307,7 +307,7 @@ async def test_what_is_told_covers_no_dialog(
         text = drawn(dialog)
         for words in ("Quit and lose", "The prompt could not be saved.", "Stay", "The disk is full."):
             assert words in text
-        p.app.tell("Something new.")
+        p.app.show_message("Something new.")
         await settle(p)
         assert "Something new." in drawn(dialog)
         assert_usable(p, dialog)
@@ -323,7 +323,7 @@ def drawn_in(dialog: Dialog[Any]) -> str:
 async def test_an_error_of_earlier_is_not_what_a_dialog_is_about(tmp_path: Path) -> None:
     async with program(make_store(tmp_path), size=(80, 24)) as p:
         begin_operation()
-        p.app.tell("The disk is full.", error=True)
+        p.app.show_message("The disk is full.", error=True)
         await p.until(lambda: p.messages)
         next(iter(p.app._notifications)).raised_at -= JUST_NOW
         dialog = Confirm("Quit?", "You may.", action="Quit", keep="Stay")
@@ -340,7 +340,7 @@ async def test_an_error_of_another_operation_is_not_what_a_dialog_is_about(
 
         async def work(error: str, question: str = "") -> None:
             if error:
-                p.app.tell(error, error=True)
+                p.app.show_message(error, error=True)
                 await p.until(lambda: error in p.messages)
             if question:
                 await p.main.ask(Confirm(question, "You may.", action="Do"))
@@ -358,18 +358,18 @@ async def test_an_error_of_another_operation_is_not_what_a_dialog_is_about(
 
 async def test_the_same_words_are_told_once_and_in_a_small_terminal_only_the_last(tmp_path: Path) -> None:
     async with program(make_store(tmp_path), size=(80, 24)) as p:
-        p.app.tell("Twice.")
-        p.app.tell("Twice.")
+        p.app.show_message("Twice.")
+        p.app.show_message("Twice.")
         await settle(p)
         assert p.messages == ["Twice."]
-        p.app.tell("It went wrong.", error=True)
+        p.app.show_message("It went wrong.", error=True)
         await settle(p)
         assert p.messages == ["It went wrong."], "what was only said gives way"
-        p.app.tell("Another.")
+        p.app.show_message("Another.")
         await settle(p)
         assert p.messages == ["It went wrong.", "Another."], "what went wrong stays beside it"
         await p.pilot.resize_terminal(60, 15)
-        p.app.tell("The last.", error=True)
+        p.app.show_message("The last.", error=True)
         await settle(p)
         assert p.messages == ["The last."]
 
@@ -377,16 +377,16 @@ async def test_the_same_words_are_told_once_and_in_a_small_terminal_only_the_las
 async def test_all_that_is_told_is_on_the_screen_and_covers_neither_chat_bar_nor_keys(tmp_path: Path) -> None:
     path = "/home/someone/personas/" + "a-long-name-of-a-folder/" * 5 + "optimist-conversation.json"
     async with program(make_store(tmp_path), size=(60, 15)) as p:
-        p.app.tell("There is no folder /nope/x; " + "it is said at some length " * 9, error=True)
-        p.app.tell(f"The conversation is in {path}.")
+        p.app.show_message("There is no folder /nope/x; " + "it is said at some length " * 9, error=True)
+        p.app.show_message(f"The conversation is in {path}.")
         await p.until(lambda: p.messages == [f"The conversation is in {path}."])
         toasts = p.main.query(Toast)
         await p.until(lambda: len(toasts) == 1 and toasts.first().region.height > 3)
         assert toasts.first().region.bottom < p.main.chat_bar.region.y
         assert toasts.first().size.height == len(Content(p.messages[0]).wrap(toasts.first().size.width))
         for turn in range(4):
-            p.app.tell(f"It went wrong {turn}.", error=True)
-            p.app.tell(f"Short {turn}.")
+            p.app.show_message(f"It went wrong {turn}.", error=True)
+            p.app.show_message(f"Short {turn}.")
             await p.until(lambda turn=turn: p.messages == [f"It went wrong {turn}.", f"Short {turn}."])
         await p.until(lambda: [one.region.y for one in p.main.query(Toast)] == [1, 5])
 
@@ -396,14 +396,14 @@ async def test_what_is_told_stays_off_a_chat_bar_of_several_rows(tmp_path: Path)
         p.main.chat_bar.set_draft("a\nb\nc\nd")
         stage = p.main.query_one("#stage")
         await p.until(lambda: stage.region.bottom < 11)
-        p.app.tell(
+        p.app.show_message(
             "It went wrong, and that is told at some length, in three rows of a message. " * 2, error=True
         )
-        p.app.tell("The last, which is told at some length too, in more than one row.")
+        p.app.show_message("The last, which is told at some length too, in more than one row.")
         await p.until(lambda: len(p.messages) == 1 and p.messages[0].startswith("The last"))
         await p.until(lambda: len(p.main.query(Toast)) == 1 and p.main.query(Toast).first().region.height > 3)
         assert stage.region.contains_region(p.main.query(Toast).first().region)
-        p.app.tell("long " * 99, error=True)
+        p.app.show_message("long " * 99, error=True)
         await p.until(lambda: p.main.query(Toast).last().region.height > 5)
         await p.until(lambda: p.main.query_one(ToastRack).region.bottom <= stage.region.bottom)
 
@@ -411,7 +411,7 @@ async def test_what_is_told_stays_off_a_chat_bar_of_several_rows(tmp_path: Path)
 async def test_what_is_told_stays_off_the_chat_bar_when_the_terminal_gets_smaller(tmp_path: Path) -> None:
     async with program(make_store(tmp_path), size=(80, 24)) as p:
         stage = p.main.query_one("#stage")
-        p.app.tell("m" * 480, error=True)
+        p.app.show_message("m" * 480, error=True)
         await p.until(lambda: p.main.query(Toast) and p.main.query(Toast).last().region.height > 5)
         await p.pilot.resize_terminal(60, 15)
         await p.until(lambda: stage.region.bottom == 13)
@@ -427,7 +427,7 @@ async def test_what_is_told_does_not_cover_what_is_wrong_with_a_file_and_goes_on
     async with program(make_store(tmp_path, {"one": broken}), size=size) as p:
         notify = p.app.notify
         monkeypatch.setattr(p.app, "notify", lambda *told, **how: notify(*told, **how | {"timeout": 600}))
-        p.app.tell("Welcome. The agent's model is offline; /model changes it. F1 shows the keys.")
+        p.app.show_message("Welcome. The agent's model is offline; /model changes it. F1 shows the keys.")
         banner = p.main.prompt_pane.banner
 
         def told() -> Region:
@@ -442,7 +442,7 @@ async def test_what_is_told_does_not_cover_what_is_wrong_with_a_file_and_goes_on
         await p.until(
             lambda: p.state == "saved" and not any("the file is broken" in told for told in p.messages)
         )
-        p.app.tell("It stands at the top again.")
+        p.app.show_message("It stands at the top again.")
         await p.until(lambda: told().y == 1)
 
 

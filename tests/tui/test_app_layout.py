@@ -114,7 +114,7 @@ async def test_hostile_text_is_only_text_everywhere(tmp_path: Path) -> None:
             await p.pilot.pause()
             assert_harmless(drawn(p.app.screen))
         await p.run_to_end(EVIL)
-        p.app.tell(EVIL, error=True)
+        p.app.show_message(EVIL, error=True)
         p.main.tests.rows.tooltip = None
         await p.pilot.pause(0.1)
         assert_harmless(drawn(p.app.screen))

@@ -77,6 +77,6 @@ async def test_a_banner_that_is_longer_than_its_rows_says_so(tmp_path: Path) -> 
 
 async def test_what_is_told_at_length_ends_with_a_sign(tmp_path: Path) -> None:
     async with program(make_store(tmp_path)) as p:
-        p.app.tell("x" * 600)
+        p.app.show_message("x" * 600)
         await p.until(lambda: p.messages == ["x" * 499 + "…"])
     assert shortened("ab", 2) == "ab" and shortened("abc", 2) == "a…"

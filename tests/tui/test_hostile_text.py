@@ -469,7 +469,7 @@ async def test_what_is_told_and_what_a_tooltip_says_is_only_text(tmp_path: Path)
     async with program(make_store(tmp_path)) as p:
         await p.until(lambda: len(p.main.personas.entries) == 2)
         for text in HOSTILE.values():
-            p.app.tell(text, error=True)
+            p.app.show_message(text, error=True)
             await p.until(lambda: p.app.screen.query(Toast))
             p.main.personas.show_entries([PersonaEntry("one", text, text, text)])
             p.main.personas.rows.post_message(RowList.Highlighted(p.main.personas.rows, "one"))

@@ -110,7 +110,7 @@ async def test_the_log_in_the_home_tells_what_the_program_did_and_no_text_and_no
         await p.until(lambda: p.main.prompt.has_focus)
         await p.press("N", "o", "w")
         await p.until(lambda: p.state == "saved" and "Now" in store.text("one"))
-        p.app.tell(f"it holds {SECRET}", error=True)
+        p.app.show_message(f"it holds {SECRET}", error=True)
         p.app.shutdown.note_fault(RuntimeError(f"with {SECRET}\x1b[2J"))
     said = lines_of(store.home)
     for part in (

@@ -83,7 +83,7 @@ async def test_a_conflict_with_what_was_written_outside_is_not_said_to_be_the_ag
     async with program(make_store(tmp_path, {"one": file})) as p:
         assert p.main.documents is not None
         told: list[str] = []
-        monkeypatch.setattr(p.main, "tell", lambda message, **_: told.append(message))
+        monkeypatch.setattr(p.main, "show_message", lambda message, **_: told.append(message))
         p.prompt.focus()
         await p.write("mine ")
         outside = text.replace("first", "OUT first")

@@ -291,27 +291,27 @@ class PersonaApp(TerminalApp, inherit_bindings=False):
             try:
                 await self.apply_settings()
             except PersonaError as error:
-                self.tell(str(error), error=True)
+                self.show_message(str(error), error=True)
             else:
-                self.tell_odd_settings(f"{preferences.path.name} was changed; what it says holds now.")
+                self.show_settings_warnings(f"{preferences.path.name} was changed; what it says holds now.")
                 await self.main.conversation.show_unread()
             for screen in self.screen_stack:
                 if (show := getattr(screen, "show_settings", None)) is not None:
                     show()
 
-    def tell_odd_settings(self, otherwise: str = "") -> None:
+    def show_settings_warnings(self, otherwise: str = "") -> None:
         """Say what is wrong in the settings; `otherwise`: what is told where nothing is."""
         if (preferences := self.preferences) is None:
             return
         if len(odd := preferences.warnings) > 1:
             where = preferences.path.name
-            self.tell(f"{len(odd)} things in {where} are wrong: /settings shows them.", error=True)
+            self.show_message(f"{len(odd)} things in {where} are wrong: /settings shows them.", error=True)
         elif told := next(iter(odd), otherwise):
-            self.tell(told, error=bool(odd))
+            self.show_message(told, error=bool(odd))
 
     # -- what is shown for a moment ---------------------------------------------------------------------
 
-    def tell(self, message: str, *, error: bool = False) -> None:
+    def show_message(self, message: str, *, error: bool = False) -> None:
         """Show a message for a moment; any text, shown literally."""
         message = content(shortened(message, 500)).plain
         if error:
@@ -401,7 +401,7 @@ class PersonaApp(TerminalApp, inherit_bindings=False):
                 driver.write(sequence)
             driver.flush()
         self._clipboard = text
-        self.tell(copied.message)
+        self.show_message(copied.message)
 
     def copy_to_clipboard(self, text: str) -> None:
         """What Textual's own widgets call."""

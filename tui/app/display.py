@@ -58,7 +58,7 @@ class Appearance:
         if theme in app.available_themes:
             app.theme = theme
         elif wanted != self._told_theme:
-            app.call_later(app.tell, unknown_theme(wanted, app.available_themes), error=True)
+            app.call_later(app.show_message, unknown_theme(wanted, app.available_themes), error=True)
         self._told_theme = wanted
         limit_colours(app, self.capabilities.colours)
 

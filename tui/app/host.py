@@ -24,7 +24,7 @@ class Host(Protocol):
     def keymap(self) -> Keymap:
         """The person's own keys."""
 
-    def tell(self, message: str, *, error: bool = False) -> None:
+    def show_message(self, message: str, *, error: bool = False) -> None:
         """Show a message for a moment."""
 
     async def ask(self, dialog: Dialog[Any]) -> Any:

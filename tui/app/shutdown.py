@@ -194,7 +194,7 @@ class Shutdown:
         """Say that something failed unexpectedly, and where the details are."""
         await self._note_in_thread(error)
         where = f"; details: {self.fault_log}" if self.fault_log else ""
-        self._app.tell(f"That failed unexpectedly ({type(error).__name__}){where}", error=True)
+        self._app.show_message(f"That failed unexpectedly ({type(error).__name__}){where}", error=True)
 
     async def _note_in_thread(self, error: Exception) -> None:
         self.fault_log = None

@@ -149,7 +149,9 @@ class ChatBarDrafts:
         if new and not sent.browsing:
             for text in new:
                 sent.add(text)
-            self._context.screen.tell("Another window had written a draft here too: Up brings it back.")
+            self._context.screen.show_message(
+                "Another window had written a draft here too: Up brings it back."
+            )
 
     # -- storing ------------------------------------------------------------------------------------------
 
@@ -259,7 +261,7 @@ class ChatBarDrafts:
         try:
             for sentence in await workspace.call(import_chat_files, workspace.store.home, unsaved.store):
                 self.first_time = False
-                self._context.screen.tell(sentence, error=True)
+                self._context.screen.show_message(sentence, error=True)
         finally:
             self.unsent.take_left(await workspace.call(unsaved.recover_chat))
 
@@ -283,7 +285,7 @@ class ChatBarDrafts:
         workspace, texts = editing.workspace, dict(self.unsent.texts)
         home, ids = workspace.store.home, workspace.store.ids
         for word in await workspace.call(take_back, home, texts, ids, store_taken):
-            self._context.screen.tell(word, error=word != BACK)
+            self._context.screen.show_message(word, error=word != BACK)
 
 
 def _in_words(slot: str) -> str:

@@ -280,7 +280,7 @@ class ConversationController:
             ):
                 self._show_opened(talk, draft)
         except PersonaError as error:
-            self._context.screen.tell(str(error), error=True)
+            self._context.screen.show_message(str(error), error=True)
             self.drafts.unsent.answers.pop(persona_id, None)
             if self._context.shown == persona_id:
                 self.panel_controller.view.when_empty = UNREAD
@@ -357,7 +357,7 @@ class ConversationController:
             await self.settled.wait()  # in the first moments the home is still being read
             if not message.persona_id:
                 message.is_answer = True
-                self._context.screen.tell("Open a persona first.")
+                self._context.screen.show_message("Open a persona first.")
                 return
             await self._look_at_settings()
             talk, talks = await self._talk_for(message.persona_id), self._context.talks
@@ -366,7 +366,9 @@ class ConversationController:
                 return
             if talk.question is not None and not talk.running:
                 message.is_answer = True
-                self._context.screen.tell("The task waits for an answer; Enter gives this as the answer.")
+                self._context.screen.show_message(
+                    "The task waits for an answer; Enter gives this as the answer."
+                )
                 return
             if talk is self._context.talk:
                 self.panel_controller.machine.user_sent()
@@ -393,7 +395,7 @@ class ConversationController:
             PersonaError: that of a persona that is not shown cannot be read.
         """
         if self._context.talks is None or not persona_id:
-            self._context.screen.tell("Open a persona first.")
+            self._context.screen.show_message("Open a persona first.")
             return None
         if persona_id == self._context.shown and self._context.talk is None:
             await self.show(persona_id)

@@ -86,7 +86,7 @@ class ConversationHistory:
     def tell_none(self) -> None:
         """Say why there is no conversation."""
         unread = "The conversation could not be opened: nothing can be done with it until that is mended."
-        self._context.screen.tell(unread if self._context.shown else "Open a persona first.")
+        self._context.screen.show_message(unread if self._context.shown else "Open a persona first.")
 
     async def clear(self) -> None:
         """Begin a new conversation after asking once; `unclear` brings the old one back."""
@@ -114,7 +114,7 @@ class ConversationHistory:
             self._panel.view.clear()
             self._activity.trace.clear()
             self._panel.machine.reset()
-            self._context.screen.tell("A new conversation begins. /unclear brings the old one back.")
+            self._context.screen.show_message("A new conversation begins. /unclear brings the old one back.")
         self._context.sync()
 
     def _can_clear(self) -> bool:
@@ -123,9 +123,9 @@ class ConversationHistory:
         if talk is None or talk.chat is None:
             self.tell_none()
         elif talk.running:
-            self._context.screen.tell("Stop the agent first.")
+            self._context.screen.show_message("Stop the agent first.")
         elif not talk.chat.turns:
-            self._context.screen.tell("The conversation is empty.")
+            self._context.screen.show_message("The conversation is empty.")
         else:
             return True
         return False
@@ -152,7 +152,9 @@ class ConversationHistory:
         try:
             return await asyncio.to_thread(leave_task, chat.store, chat.persona_id)
         except JobWaits:
-            self._context.screen.tell("The task waits for your answer; give it, or stop the task first.")
+            self._context.screen.show_message(
+                "The task waits for your answer; give it, or stop the task first."
+            )
             return None
 
     async def unclear(self) -> None:
@@ -165,12 +167,12 @@ class ConversationHistory:
             self.tell_none()
             return
         if talk.running:
-            self._context.screen.tell("Stop the agent first.")
+            self._context.screen.show_message("Stop the agent first.")
             return
         chat, workspace = talk.chat, self._context.document.workspace
         older, younger = await asyncio.to_thread(other_conversations, workspace.store, talk.persona_id)
         if not older and not younger:
-            self._context.screen.tell("There is no other conversation about this persona.")
+            self._context.screen.show_message("There is no other conversation about this persona.")
             return
         if (left := await self._leave_task(chat)) is None or talk.running:
             return
@@ -191,5 +193,5 @@ class ConversationHistory:
             self._activity.trace.clear()
             self._panel.machine.show_output()
             if told := f"{left} {told}".strip():
-                self._context.screen.tell(told)
+                self._context.screen.show_message(told)
         self._context.sync()

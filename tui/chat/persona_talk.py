@@ -152,7 +152,7 @@ class PersonaTalk:
         self.stop()
         self._cleared.add(self.ids)
         self._begin_reading()
-        self._host.tell("A new conversation begins. /unclear brings the old one back.")
+        self._host.show_message("A new conversation begins. /unclear brings the old one back.")
 
     def unclear(self) -> None:
         """Go back to the last conversation in which something was said."""
@@ -203,10 +203,10 @@ class PersonaTalk:
         if (conversation := self._conversation) is None:
             return False
         if self.answering:
-            self._host.tell("Wait for the answer, or stop it.")
+            self._host.show_message("Wait for the answer, or stop it.")
             return False
         if not await self._is_connected():
-            self._host.tell(NO_MODEL, error=True)
+            self._host.show_message(NO_MODEL, error=True)
             return False
         await asyncio.to_thread(self._log.add, conversation, PersonaAnswer("", "", text))
         self._cleared.discard(self.ids)
@@ -218,7 +218,7 @@ class PersonaTalk:
     def ask_again(self) -> None:
         """Have those answer who have not."""
         if self.answering or not self.unanswered:
-            self._host.tell("Everybody has answered.")
+            self._host.show_message("Everybody has answered.")
         else:
             self._begin_round()
 

@@ -115,7 +115,7 @@ class QuestionController:
         with self._drafts.on_its_way(message):
             talks, question = self._context.talks, talk.question if talk is not None else None
             if talk is None or talks is None or question is None or question.id != question_id:
-                self._context.screen.tell("That question is not open any more.")
+                self._context.screen.show_message("That question is not open any more.")
                 return
             message.is_answer = True
             from agent.jobs.approval_policy import NotTrusted
@@ -130,7 +130,7 @@ class QuestionController:
                     await talks.answer(talk, text, question_id)
                 self._drafts.outbox.end(message)
             except PersonaError as error:
-                self._context.screen.tell(str(error), error=not isinstance(error, InvalidValue))
+                self._context.screen.show_message(str(error), error=not isinstance(error, InvalidValue))
                 await talks.look(talk)
                 message.is_answer = talk.question is not None and talk.question.id == question_id
         self._context.sync()

@@ -126,7 +126,7 @@ class RunEvents:
         ):
             return
         self._delaying = question.id
-        self._context.screen.tell(
+        self._context.screen.show_message(
             f"{self._name(persona_id)} is asking something. The program will end once you have answered and the task "
             "is done; quit again to leave it waiting or to stay."
         )

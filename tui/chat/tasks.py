@@ -53,7 +53,7 @@ class TaskController:
                 self._history.tell_none()
                 return
             if talk.running or talk.task is None or not talk.task.can_continue:
-                self._context.screen.tell("There is no task to continue.")
+                self._context.screen.show_message("There is no task to continue.")
                 return
             self._panel.machine.user_sent()
             self._panel.view.follow()
@@ -79,7 +79,7 @@ class TaskController:
             self._context.talks.stop(talk)
             self._context.sync()
         elif talk.task is not None and talk.task.is_working:
-            self._context.screen.tell("Another program works on this task; it can be stopped there.")
+            self._context.screen.show_message("Another program works on this task; it can be stopped there.")
         elif talk.task is not None and not talk.task.is_over:
             self._context.screen.start(self._give_up(talk))
 
@@ -96,7 +96,7 @@ class TaskController:
     def toggle_task_mode(self) -> None:
         """Let messages begin tasks, or plain runs again."""
         self.task_mode = not self.task_mode
-        self._context.screen.tell(
+        self._context.screen.show_message(
             "Task mode: the agent works until the job is done." if self.task_mode else "Task mode is off."
         )
         self._context.sync()
@@ -145,7 +145,7 @@ class TaskController:
         """Take a queued message back: into the draft to be edited, or for good."""
         turn = self._context.talk.take_back(key) if self._context.talk is not None else None
         if turn is None:
-            self._context.screen.tell("It was delivered already.")
+            self._context.screen.show_message("It was delivered already.")
         elif edit:
             self._context.bar.put_back(as_typed(turn.content))
         self._context.sync()

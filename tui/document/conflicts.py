@@ -53,7 +53,7 @@ async def resolve_conflict(controller: OpenDocuments, document: OpenDocument, sl
         if controller.document is not document or slot.id not in document.slots:
             return
         if not _same(slot.conflict, conflict):
-            view.tell(SETTLED if slot.conflict is None else CHANGED_AGAIN, error=True)
+            view.show_message(SETTLED if slot.conflict is None else CHANGED_AGAIN, error=True)
             return
         if chosen != conflict.ours:
             try:
@@ -61,7 +61,7 @@ async def resolve_conflict(controller: OpenDocuments, document: OpenDocument, sl
                     document.id, slot.id, conflict.ours, "your text, not taken"
                 )
             except PersonaError as error:
-                view.tell(f"Nothing was chosen: your text could not be kept. {error}", error=True)
+                view.show_message(f"Nothing was chosen: your text could not be kept. {error}", error=True)
                 return
         if _same(slot.conflict, conflict):  # else settled by another way meanwhile
             slot.take(chosen, conflict.theirs)
@@ -90,7 +90,7 @@ async def tell_agent_replaced(
     before = await call(_prompt_before, store, document.id, run_id)
     is_the_agents = before is None or before == stored or has_met_more(conflict, before)
     if is_the_agents and controller.document is document and document.prompt.conflict is not None:
-        controller.view.tell(REPLACED, error=True)
+        controller.view.show_message(REPLACED, error=True)
 
 
 def _prompt_before(store: Store, persona_id: str, run_id: str) -> str | None:

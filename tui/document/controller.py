@@ -234,7 +234,7 @@ class DocumentController:
             if document is self.document:
                 kept = " What you typed in it is kept until it can be opened." if document.dirty else ""
                 if isinstance(error, PersonaError):
-                    self.view.tell(f"{error}{kept}", error=True)
+                    self.view.show_message(f"{error}{kept}", error=True)
                 self.show_again(before)
             self.forget_settled(document)
             if not isinstance(error, PersonaError):
@@ -316,7 +316,7 @@ class DocumentController:
         try:
             await self.workspace.call(self.unsaved.release, persona_id)
         except PersonaError as error:
-            self.view.tell(str(error), error=True)
+            self.view.show_message(str(error), error=True)
         if (document := self.documents.pop(persona_id, None)) is not None:
             document.slots.clear()
 
@@ -385,7 +385,7 @@ class DocumentController:
         title = slot.id.removeprefix(FIELD).replace("_", " ").capitalize()
         theirs = slot.conflict.theirs
         now = f"“{one_line(theirs, 60)}”" if theirs else "empty"
-        self.view.tell(
+        self.view.show_message(
             f"{title} was changed elsewhere: it is now {now}. When you leave the field, what you typed is stored; "
             "undo brings the other value back.",
             error=True,
@@ -433,7 +433,7 @@ class DocumentController:
                 self.miss(document)
             return
         except PersonaError as error:
-            self.view.tell(str(error), error=True)
+            self.view.show_message(str(error), error=True)
             return
         was_missing = document.missing_since is not None
         document.missing_since, self._told_gone = None, False
@@ -445,7 +445,7 @@ class DocumentController:
         if was_missing:
             self.view.start(self._read_file(document, now))
         if changed and now.error is None and not quiet and document.prompt.conflict is None:
-            self.view.tell(f"{now.name} was changed outside; what is new is shown.")
+            self.view.show_message(f"{now.name} was changed outside; what is new is shown.")
 
     # -- a file that is gone ----------------------------------------------------------------------------
 
@@ -460,10 +460,10 @@ class DocumentController:
             self.view.show_state()
             if is_news and any(slot.id.startswith(INPUT) for slot in document.dirty):
                 how = sentence("edit.compare", self.view.keymap, " {} offers to write the file back.")
-                self.view.tell(f"The file is gone. What you typed is kept.{how}", error=True)
+                self.view.show_message(f"The file is gone. What you typed is kept.{how}", error=True)
             return
         assert document.persona is not None
-        self.view.tell(f"{document.persona.name} was deleted outside this program.", error=True)
+        self.view.show_message(f"{document.persona.name} was deleted outside this program.", error=True)
         self.close()
         self._awaited = document.id
 
@@ -475,7 +475,7 @@ class DocumentController:
         try:
             await self.workspace.write(write_back, self.workspace.store, document.persona, document.file)
         except PersonaError as error:
-            self.view.tell(str(error), error=True)
+            self.view.show_message(str(error), error=True)
             return
         if self.document is document:
             await self.read_again(quiet=True, outside=False)

@@ -52,9 +52,9 @@ class DraftRecovery:
                 back.add(slot.id.partition(":")[0])
         if not known and persona is not None:
             if "prompt" in back:
-                self._view.tell(f"Your unsaved text of {persona.name} is back in the editor.")
+                self._view.show_message(f"Your unsaved text of {persona.name} is back in the editor.")
             if "field" in back:
-                self._view.tell(f"Your unsaved text in the settings of {persona.name} is back.")
+                self._view.show_message(f"Your unsaved text in the settings of {persona.name} is back.")
         conflicts = [s for s in document.slots.values() if s.id.startswith(INPUT) and s.conflict is not None]
         for slot in conflicts:
             why = "Your unsaved text of a test input is back, as a new test input."
@@ -74,16 +74,16 @@ class DraftRecovery:
                     self._saver.queue.request(document, slot)
                     await self._saver.queue.settled()
                     if changed and slot.id == PROMPT:
-                        self._view.tell(f"{unsaved} is back in the prompt.")
+                        self._view.show_message(f"{unsaved} is back in the prompt.")
                 elif slot.id.startswith(INPUT):
                     from personas.changes import AddTestInput
 
                     self._controller.take(await self._workspace.change(document.id, AddTestInput(draft.text)))
-                    self._view.tell(f"{unsaved} is back, as a new test input.")
+                    self._view.show_message(f"{unsaved} is back, as a new test input.")
                 elif draft.text != slot.text:
                     reason = "typed in another window, not saved"
                     await self._workspace.keep_text(document.id, slot.id, draft.text, reason)
-                    self._view.tell(f"{unsaved} is kept as a version.")
+                    self._view.show_message(f"{unsaved} is kept as a version.")
                 await self._workspace.call(self._controller.unsaved.store.drop, draft)
             except (PersonaError, ValueError):
                 continue  # it stays, to be settled at another start
@@ -139,7 +139,7 @@ class DraftRecovery:
             return False
         slots = document.dirty
         if not slots:
-            self._view.tell("Everything is saved.")
+            self._view.show_message("Everything is saved.")
             return False
         drafts = [Draft(0, document.id, slot.id, slot.base, slot.text, document.file) for slot in slots]
         for slot in slots:

@@ -94,14 +94,16 @@ class SlotSaver:
         async with self._writing_drafts:
             refused = await self.workspace.call(self._controller.unsaved.write)
         if refused and not self._told_drafts_refused:
-            self.view.tell(f"What you typed is only on the screen and not on disk yet: {refused}", error=True)
+            self.view.show_message(
+                f"What you typed is only on the screen and not on disk yet: {refused}", error=True
+            )
         self._told_drafts_refused = bool(refused)
         self.tell_database_warning()
 
     def tell_database_warning(self) -> None:
         if warning := self._controller.unsaved.store.warning:
             self._controller.unsaved.store.warning = ""
-            self.view.tell(warning, error=True)
+            self.view.show_message(warning, error=True)
 
     async def flush(self) -> None:
         """Store everything that was typed and can be stored."""
@@ -164,7 +166,7 @@ class SlotSaver:
             await self._not_stored(document, slot, error)
         except ValueError as error:
             slot.sending = None
-            self.view.tell(str(error), error=True)
+            self.view.show_message(str(error), error=True)
             if slot.id.removeprefix(FIELD) in CHOICES:
                 slot.take(slot.base, slot.base)
         else:
@@ -202,7 +204,7 @@ class SlotSaver:
                 self._controller.miss(document)
         else:
             if slot.error != str(error) or slot.id != PROMPT:
-                self.view.tell(f"Not saved: {error}", error=True)
+                self.view.show_message(f"Not saved: {error}", error=True)
             slot.error = str(error)
             self._show_state_of(document)
 
@@ -214,7 +216,7 @@ class SlotSaver:
             await self.store_as_new_input(document, slot, "Both are kept: yours as a new test input.")
         elif self._told_conflict is not slot:
             self._told_conflict = slot
-            self.view.tell(conflict_message(slot, self.view.keymap), error=True)
+            self.view.show_message(conflict_message(slot, self.view.keymap), error=True)
 
     async def store_as_new_input(self, document: OpenDocument, slot: TextSlot, why: str) -> None:
         """What was typed has no place in its test input: it becomes one of its own."""
@@ -244,9 +246,9 @@ class SlotSaver:
         try:
             await self.workspace.write_prepared(prepare, apply)
         except PersonaError as error:
-            self.view.tell(f"Not saved: {error}", error=True)
+            self.view.show_message(f"Not saved: {error}", error=True)
         else:
-            self.view.tell(why)
+            self.view.show_message(why)
             if slot.dirty and slot.conflict is None:  # typed on meanwhile
                 self.queue.request(document, slot)
 
@@ -260,7 +262,7 @@ class SlotSaver:
         """What is typed beside the prompt, where no banner says so, cannot go into a broken file: say it, once."""
         if not self._told_broken:
             self._told_broken = True
-            self.view.tell(BROKEN, error=True)
+            self.view.show_message(BROKEN, error=True)
 
     def _show_state_of(self, document: OpenDocument) -> None:
         if document is self._controller.document:

@@ -41,7 +41,7 @@ class StoreUndo:
             if (persona_id := self._controller.id) is None:
                 keymap, told = self._view.keymap, " {} in the list of personas brings back a deleted one."
                 how = "" if only else sentence("list.restore", keymap, told)
-                self._view.tell(f"Open a persona first.{how}")
+                self._view.show_message(f"Open a persona first.{how}")
                 return
             try:
                 await self._step(persona_id, operation, only, record)
@@ -52,7 +52,9 @@ class StoreUndo:
     def tell_nothing(self, operation: Operation, whose: str = "") -> None:
         """Say that nothing is left to undo or redo; `whose`: of the agent's."""
         if (persona_id := self._controller.id) is not None:
-            self._view.tell(f"There is nothing {whose}to {operation} in {self._view.name_of(persona_id)}.")
+            self._view.show_message(
+                f"There is nothing {whose}to {operation} in {self._view.name_of(persona_id)}."
+            )
 
     async def undo_turn(self, session_id: str, turn_ids: Sequence[str]) -> None:
         """Undo what the run of a turn changed, whatever was done since.
@@ -70,12 +72,12 @@ class StoreUndo:
             call, store = self._workspace.call, self._workspace.store
             unit = await call(unit_of_turn, store, persona_id, session_id, turn_ids)
             if not unit:
-                self._view.tell("The agent's run of this turn changed nothing.")
+                self._view.show_message("The agent's run of this turn changed nothing.")
                 return
             try:
                 await self._step(persona_id, "undo", unit, True)
             except NothingToUndo:
-                self._view.tell("What the agent's run of this turn changed is undone already.")
+                self._view.show_message("What the agent's run of this turn changed is undone already.")
 
     async def _step(self, persona_id: str, operation: Operation, only: str | None, record: bool) -> None:
         """Store what is typed, then have the store take a step, and show that.
@@ -95,13 +97,13 @@ class StoreUndo:
             self._view.start(self._choose(operation, persona_id, error))
             return
         except PersonaError as error:
-            self._view.tell(str(error), error=True)
+            self._view.show_message(str(error), error=True)
             return
         self._view.stepped(operation, done.run_id)
         also = f"; also in {', '.join(done.also)}" if done.also else ""
-        self._view.tell(f"{_done(operation)}: {shown_counts(done.summary)}{also}")
+        self._view.show_message(f"{_done(operation)}: {shown_counts(done.summary)}{also}")
         for name, why in done.left:
-            self._view.tell(f"Left as it is: {name}: {why}", error=True)
+            self._view.show_message(f"Left as it is: {name}: {why}", error=True)
         self._controller.take(done.persona, record=record)
 
     async def _choose(self, operation: Operation, persona_id: str, conflict: Conflict) -> None:
@@ -116,7 +118,7 @@ class StoreUndo:
         said = _done(operation)
         met = await call(meet, conflict.base, conflict.ours, conflict.theirs)
         if not isinstance(met, Clash) or len(store.file(persona_id).paths) > 1:
-            view.tell(str(conflict), error=True)
+            view.show_message(str(conflict), error=True)
             return
         while isinstance(met, Clash):
             shown = await call(in_one_value, met)
@@ -125,18 +127,18 @@ class StoreUndo:
             try:
                 text = met.theirs if chosen is None else await call(shown.whole, chosen)
                 if text == met.theirs:
-                    view.tell(f"Nothing was {said.lower()}.")
+                    view.show_message(f"Nothing was {said.lower()}.")
                     return
                 if await call(spoils, text, met.ours, met.theirs):
                     why = "Both in one would be no persona file"
-                    view.tell(f"{why}: nothing was {said.lower()}.", error=True)
+                    view.show_message(f"{why}: nothing was {said.lower()}.", error=True)
                     return
                 reason = f"{said.lower()} by hand"
                 done = await self._workspace.write(
                     save_file, store, persona_id, met.theirs, text, reason, alone=True
                 )
             except PersonaError as error:
-                view.tell(str(error), error=True)
+                view.show_message(str(error), error=True)
                 return
             if not isinstance(done, Clash):
                 self._controller.take(done.persona)

@@ -20,8 +20,8 @@ class DocumentView(Protocol):
     def keymap(self) -> Keymap:
         """The person's own keys."""
 
-    def tell(self, message: str, *, error: bool = False) -> None:
-        """Say something for a moment."""
+    def show_message(self, message: str, *, error: bool = False) -> None:
+        """Show a message for a moment."""
 
     def name_of(self, persona_id: str) -> str:
         """Return what a persona is called in a sentence."""

@@ -65,7 +65,7 @@ async def edit_draft(app: PersonaApp) -> None:
             await asyncio.to_thread(draft.remove)
     if failure:
         what = "What it had saved is in the chat bar." if news else "It had saved nothing new."
-        app.main.tell(f"{failure} {what}{more}", error=True)
+        app.main.show_message(f"{failure} {what}{more}", error=True)
 
 
 async def _read_back(draft: DraftFile) -> str:
@@ -136,7 +136,7 @@ async def edit_file(app: PersonaApp, editing: DocumentController) -> None:
             if len(paths) > 1:
                 handed = None  # versions of several files in one are no texts that could be merged
         except PersonaError as error:
-            app.main.tell(f"What your editor takes away cannot be brought back: {error}", error=True)
+            app.main.show_message(f"What your editor takes away cannot be brought back: {error}", error=True)
         editing.in_hand = True
         try:
             if not await app.external_editor.run(app, path):
@@ -151,7 +151,7 @@ async def edit_file(app: PersonaApp, editing: DocumentController) -> None:
     if failure:
         now = editing.persona
         changed = now is not None and now.id == persona.id and now.revision != persona.revision
-        app.main.tell(
+        app.main.show_message(
             f"{failure} {'What it had saved is shown.' if changed else 'It had saved nothing new.'}",
             error=True,
         )
@@ -170,7 +170,7 @@ async def _merge_back(app: PersonaApp, editing: DocumentController, handed: Hand
     except UnknownPersona:
         return None  # the editor removed the file, which is told already
     except PersonaError as error:
-        app.main.tell(
+        app.main.show_message(
             f"What was changed while your editor was open may be kept only as a version: {error} "
             f"See: persona log {handed.persona_id}",
             error=True,
@@ -180,7 +180,9 @@ async def _merge_back(app: PersonaApp, editing: DocumentController, handed: Hand
         return done
     if done is not None:
         editing.take(done.persona)
-        app.main.tell("Your editor saved an older copy: what was changed meanwhile is merged with it.")
+        app.main.show_message(
+            "Your editor saved an older copy: what was changed meanwhile is merged with it."
+        )
     return None
 
 
@@ -191,14 +193,14 @@ async def _choose(app: PersonaApp, editing: DocumentController, persona_id: str,
 
     chosen = await editing.view.choose(clash, "Your editor", "Meanwhile")
     if chosen is None:
-        app.main.tell(
+        app.main.show_message(
             "Your editor saved over lines that were changed meanwhile; what stood there is kept as a version: "
             f"persona log {persona_id}",
             error=True,
         )
         return
     if spoils(chosen, clash.ours, clash.theirs):
-        app.main.tell(
+        app.main.show_message(
             "Both in one would not be a persona file: yours is in the file, the other is kept as a version: "
             f"persona log {persona_id}",
             error=True,
@@ -210,10 +212,10 @@ async def _choose(app: PersonaApp, editing: DocumentController, persona_id: str,
             save_file, workspace.store, persona_id, clash.ours, chosen, MERGED, alone=True
         )
     except PersonaError as error:
-        app.main.tell(f"Not saved: {error}", error=True)
+        app.main.show_message(f"Not saved: {error}", error=True)
         return
     if isinstance(done, Clash):
-        app.main.tell(
+        app.main.show_message(
             "The file was changed again in the same lines and stays as it is; both are kept as versions: "
             f"persona log {persona_id}",
             error=True,

@@ -40,7 +40,7 @@ NO_MODEL = "No model is connected, and the offline model does not answer as a pe
 class OutputsHost(Protocol):
     """What the controller asks of the screen."""
 
-    def tell(self, message: str, *, error: bool = False) -> None:
+    def show_message(self, message: str, *, error: bool = False) -> None:
         """Show a message for a moment."""
 
     def tell_end(self, message: str) -> None:
@@ -433,7 +433,7 @@ class OutputsController:
             What came of it with each; None where nothing was run, or it was stopped.
         """
         if (persona := self.persona) is None:
-            self._host.tell("Open a persona first.")
+            self._host.show_message("Open a persona first.")
             return None
         await self._flush()
         self.look()
@@ -446,7 +446,7 @@ class OutputsController:
             self._streams |= dict.fromkeys(keys)  # at work from here on: pressed again, nothing is sent twice
         faults = evaluations[0].plan.faults
         for fault in faults.items():
-            self._host.tell("The test input {} cannot be run: {}".format(*fault), error=True)
+            self._host.show_message("The test input {} cannot be run: {}".format(*fault), error=True)
         if keys:
             try:
                 return await self.evaluate(evaluations, waits=False)
@@ -456,7 +456,7 @@ class OutputsController:
                 self._change()
         elif not faults:
             underway = "They are being run already." if persona.test_inputs else "Add a test input first."
-            self._host.tell(f"There is nothing to run. {underway}")
+            self._host.show_message(f"There is nothing to run. {underway}")
         return None
 
     def _prepare(

@@ -92,4 +92,4 @@ class DemoApp(PersonaApp):
         await self.use_model(OFFLINE)
         self.main.chat_bar.set_hint("Your turn: try “replace short with brief”")
         leaving = sentence("copy", self.settings.keys, "press {} twice", "choose Quit")
-        self.tell(f"The recording {'is over' if whole else 'has stopped'}. {YOURS.format(leaving)}")
+        self.show_message(f"The recording {'is over' if whole else 'has stopped'}. {YOURS.format(leaving)}")

@@ -148,7 +148,7 @@ class Connecting:
         offers = [(server, model) for server in servers for model in server.models]
         if not offers:
             notes = " ".join(f"{server.name} answers, but: {server.note}" for server in servers)
-            self._host.tell(
+            self._host.show_message(
                 notes
                 or "No model server answers on this machine. Start Ollama, LM Studio, llama.cpp or vLLM first.",
                 error=True,
@@ -281,7 +281,7 @@ class Connecting:
             WaitDialog(f"Trying {where.model} at {server} …", try_out(model))
         )
         if probe is None:
-            self._host.tell("Stopped; the model is as it was.")
+            self._host.show_message("Stopped; the model is as it was.")
             return None
         if not probe.answers and not await self._host.ask(
             Confirm(
@@ -297,7 +297,7 @@ class Connecting:
 
     def _say_taken(self, note: str = "") -> None:
         when = self._conversations.from_when
-        self._host.tell(f"{when}: {self._program.model_name}. {note}".strip())
+        self._host.show_message(f"{when}: {self._program.model_name}. {note}".strip())
         self._host.show_keys()
 
     async def _keep(self, where: Connection, note: str) -> None:
@@ -321,7 +321,7 @@ class Connecting:
         from tui.settings import keyring
 
         if not await asyncio.to_thread(keyring.available):
-            self._host.tell(
+            self._host.show_message(
                 f"{note} The key is kept until you quit. For every start set ANTHROPIC_API_KEY, or api_key_command "
                 "in the settings.".strip()
             )
@@ -341,6 +341,6 @@ class Connecting:
         try:
             await asyncio.to_thread(self._preferences.store, values)
         except PersonaError as error:
-            self._host.tell(str(error), error=True)
+            self._host.show_message(str(error), error=True)
         else:
-            self._host.tell(f"{self._preferences.path} is written.")
+            self._host.show_message(f"{self._preferences.path} is written.")

@@ -100,7 +100,9 @@ class LibraryController:
     def _has_name(self, name: str) -> bool:
         """Whether a listed file has a name that a document can have; else say that nothing can be done with it here."""
         if not is_name(name):
-            self._host.tell(f"{NOT_A_NAME.format(name)} Rename the file outside the program.", error=True)
+            self._host.show_message(
+                f"{NOT_A_NAME.format(name)} Rename the file outside the program.", error=True
+            )
         return is_name(name)
 
     def _open(self, key: str) -> None:
@@ -213,7 +215,9 @@ class LibraryController:
     async def _rename(self, kind: Kind, name: str) -> None:
         key = f"{kind}/{name}"
         if key in self.documents.not_saved():
-            self._host.tell(f"Save {name} first: what you typed in it is not in its file.", error=True)
+            self._host.show_message(
+                f"Save {name} first: what you typed in it is not in its file.", error=True
+            )
             return
         if (new := await self._ask_name(f"New name of {name}", kind, text=name)) is None:
             return
@@ -228,7 +232,9 @@ class LibraryController:
             self.documents.open(f"{kind}/{new}")
         also = f", also for its {_users(len(users))}" if users else ""
         told = f"{name} is called {new} now{also}."
-        self._host.tell(sentence("edit.undo", self._host.keymap, f"{told} {{}} takes that back.", told))
+        self._host.show_message(
+            sentence("edit.undo", self._host.keymap, f"{told} {{}} takes that back.", told)
+        )
 
     async def _write_links(self, change: Callable[[], T]) -> T:
         """Change links of personas, and show the open one as it is then at once: it was not changed outside."""
@@ -247,7 +253,7 @@ class LibraryController:
         if users := await self._workspace.call(self._library.users, kind, name):
             named = list(dict.fromkeys(user.key for user in users))
             more = f" and {len(named) - MOST_NAMED} more" if len(named) > MOST_NAMED else ""
-            self._host.tell(
+            self._host.show_message(
                 f"Not deleted: {name} is used by {', '.join(named[:MOST_NAMED])}{more}.", error=True
             )
             return
@@ -261,7 +267,7 @@ class LibraryController:
             await self._workspace.write(self._library.delete, kind, name, force=True)
         await self._forget(f"{kind}/{name}")
         kept = f"{name} is deleted. It is kept as a version"
-        self._host.tell(
+        self._host.show_message(
             sentence("library.restore", self._host.keymap, f"{kept}; {{}} brings it back.", f"{kept}.")
         )
 
@@ -275,7 +281,7 @@ class LibraryController:
     async def _restore(self, kind: Kind) -> None:
         gone = await self._workspace.call(self._library.deleted, kind)
         if not gone:
-            self._host.tell(f"No {kind} was deleted.")
+            self._host.show_message(f"No {kind} was deleted.")
             return
         rows = [Row(name, name, tail=when(version.at, local_now())) for name, version in gone]
         name = await self._host.ask(Pick(f"Bring back which {kind}?", rows))
@@ -286,7 +292,7 @@ class LibraryController:
     async def _users(self, kind: Kind, name: str) -> None:
         users = await self._workspace.call(self._library.users, kind, name)
         if not users:
-            self._host.tell(f"Nothing uses the {kind} {name}.")
+            self._host.show_message(f"Nothing uses the {kind} {name}.")
             return
         rows = [Row(str(at), _named(user), head=user.kind) for at, user in enumerate(users)]
         chosen = await self._host.ask(Pick(f"Who uses {name}", rows))
@@ -308,7 +314,7 @@ class LibraryController:
 
     async def _step(self, operation: Operation, key: str, *, only: str | None = None) -> None:
         if not key:
-            self._host.tell("Open a document first.")
+            self._host.show_message("Open a document first.")
             return
         if key != self.documents.id and not await self.documents.open(key):
             return
@@ -348,7 +354,7 @@ class LibraryController:
             if diff:
                 await self._host.ask(ShowDiff(title, diff))
             else:
-                self._host.tell(title)
+                self._host.show_message(title)
 
     async def _edit_file(self) -> None:
         from tui.external_editor.launcher import edit_file
@@ -378,7 +384,7 @@ class LibraryController:
         document = self.documents.document
         if document is not None and document.broken:
             how = sentence("editor.external", self._host.keymap, " {} opens it in your editor.")
-            self._host.tell(f"Nothing can be typed here: the file is broken.{how}", error=True)
+            self._host.show_message(f"Nothing can be typed here: the file is broken.{how}", error=True)
 
 
 def _check_stage(name: str) -> None:

@@ -36,7 +36,9 @@ class LibraryTrial:
         if document is None or read is None or document.broken:
             return False
         if not document.dirty:
-            self._host.tell("Everything is saved. Change something first: it is tried before it is saved.")
+            self._host.show_message(
+                "Everything is saved. Change something first: it is tried before it is saved."
+            )
             return False
         from agent.outputs.blast_radius import BlastRadius
 
@@ -48,7 +50,7 @@ class LibraryTrial:
 
         radius = await asyncio.to_thread(prepare)
         if not radius.persona_ids:
-            self._host.tell("This changes the prompt of no persona.")
+            self._host.show_message("This changes the prompt of no persona.")
             return False
         dialog = ShowBlastRadius(document.id.replace("/", " "), self._compare, self._outputs.stop)
         self._host.start(self._fill(dialog, radius))

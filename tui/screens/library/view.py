@@ -36,9 +36,9 @@ class LibraryView:
         """The person's own keys."""
         return self._host.keymap
 
-    def tell(self, message: str, *, error: bool = False) -> None:
+    def show_message(self, message: str, *, error: bool = False) -> None:
         """Show a message for a moment."""
-        self._host.tell(message, error=error)
+        self._host.show_message(message, error=error)
 
     def start(self, work: Coroutine[Any, Any, Any]) -> Any:
         """Run something beside the screen."""

@@ -146,12 +146,12 @@ class ChatActions:
         if not found:
             if not was_reading:
                 self._chat.panel_controller.end_reading()
-            self._host.tell(f"Not found in the conversation: {text}")
+            self._host.show_message(f"Not found in the conversation: {text}")
             return
         keymap = self._host.keymap
         on = sentence("output.find_next", keymap, " {} goes to the next.")
         back = sentence("output.find_previous", keymap, " {} goes to the one before.")
-        self._host.tell(f"{found} found.{on}{back}")
+        self._host.show_message(f"{found} found.{on}{back}")
 
     def action_recall(self) -> None:
         self._talk.leave()
@@ -162,7 +162,7 @@ class ChatActions:
 
         sent = self._chat.sent_messages()
         if not sent and self._chat.settled.is_set():
-            self._host.tell("Nothing was sent yet.")
+            self._host.show_message("Nothing was sent yet.")
             return
         question = Pick("Recall a message", None, filter=True)
         self._host.start(self._read_sent(question))
@@ -179,7 +179,7 @@ class ChatActions:
         question.show_rows([Row(str(place), text) for place, text in enumerate(self._chat.sent_messages())])
         if not self._chat.sent_messages():
             question.dismiss(None)
-            self._host.tell("Nothing was sent yet.")
+            self._host.show_message("Nothing was sent yet.")
 
     def action_choose_model(self) -> None:
         self._host.start(self._choose_model())
@@ -202,7 +202,7 @@ class ChatActions:
             known = program.preferences
             lacking = known is not None and known.connection().lacks_key
             note = " There is no key for it yet: /model takes one you paste." if lacking else ""
-            self._host.tell(f"{self._chat.from_when}: {program.model_name}.{note}")
+            self._host.show_message(f"{self._chat.from_when}: {program.model_name}.{note}")
 
     def connecting(self, preferences: Preferences) -> Connecting:
         from tui.screens.dialogs.connect_controller import Connecting
@@ -271,7 +271,7 @@ class ChatActions:
         elif not words or any(entry.matches(words_of(words)) for entry in entries.values()):
             self._program.action_switch_persona(words)
         else:
-            self._host.tell(f"No persona is called {words}.", error=True)
+            self._host.show_message(f"No persona is called {words}.", error=True)
 
     async def _compare(self, words: str) -> None:
         """Compare the versions that are named, each by its number or its name; by default the last edit and now."""
@@ -282,7 +282,7 @@ class ChatActions:
         except ValueError:
             named = words.split()
         if len(named) > 2:
-            self._host.tell(
+            self._host.show_message(
                 "/compare takes at most two versions; a name of several words stands in quotes.", error=True
             )
         else:
@@ -292,7 +292,7 @@ class ChatActions:
         """Begin a task with these words, unless one is at work."""
         if self._chat.running or self._chat.question is not None:
             self._chat_bar.put_back(f"/task {text}")
-            self._host.tell("A task about this persona is at work; wait for it or stop it first.")
+            self._host.show_message("A task about this persona is at work; wait for it or stop it first.")
         else:
             await self._chat.send(text, kind="task")
 
@@ -305,4 +305,4 @@ class ChatActions:
             self._chat.history.tell_none()
             return
         path = await asyncio.to_thread(export_conversation, talk.chat, name)
-        self._host.tell(f"The conversation is in {path}.")
+        self._host.show_message(f"The conversation is in {path}.")

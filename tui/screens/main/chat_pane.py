@@ -67,18 +67,18 @@ class ChatPane(ChatBar):
         if isinstance(meant, slash.SlashCommand):
             if meant.name in OF_HOME and not self._is_home_read():
                 self.put_back(written)
-                self._host.tell("The personas are still being read.")
+                self._host.show_message("The personas are still being read.")
             else:
                 self._run_slash(meant.name, meant.rest)
         else:
             self.put_back(written)
-            self._host.tell(meant.trouble, error=True)
+            self._host.show_message(meant.trouble, error=True)
         return None
 
     @on(ChatBar.ApiKeyFound)
     def _warn_of_key(self, event: ChatBar.ApiKeyFound) -> None:
         event.stop()
-        self._host.tell(
+        self._host.show_message(
             "That looks like an API key: it was not sent. /model takes it; Enter again sends it all the same.",
             error=True,
         )

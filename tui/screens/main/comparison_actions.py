@@ -91,7 +91,7 @@ class ComparisonActions:
     ) -> None:
         found = await asyncio.to_thread(_around_run, store, persona_id, session_id, turn_ids)
         if found is None:
-            self._host.tell("The agent's run of this turn changed nothing.")
+            self._host.show_message("The agent's run of this turn changed nothing.")
         else:
             await self.compare(*found)
 
@@ -104,7 +104,7 @@ class ComparisonActions:
 
         documents = self._view.documents
         if documents is None or documents.id is None:
-            self._host.tell("Open a persona first.")
+            self._host.show_message("Open a persona first.")
             return
         dialog = ShowComparison(f"Comparison: {self._view.name_of(documents.id)}", stop=self._outputs.stop)
         self._host.start(self._fill(dialog, documents.id, a, b))
@@ -120,7 +120,7 @@ class ComparisonActions:
             found = await asyncio.to_thread(prepared.compare)
         except PersonaError as error:
             dialog.dismiss(None)
-            self._host.tell(str(error), error=True)
+            self._host.show_message(str(error), error=True)
             return
         dialog.show_names(prepared.names)
         dialog.show_comparison(found)

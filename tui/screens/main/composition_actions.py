@@ -87,7 +87,7 @@ class CompositionActions:
         from tui.widgets.compiled_pane import CompiledPane
 
         if self._composition.persona is None:
-            self._host.tell(NO_PERSONA)
+            self._host.show_message(NO_PERSONA)
             return
         pane = self._compiled = self._compiled or CompiledPane()
         self._panes.cover_prompt(pane)
@@ -129,7 +129,7 @@ class CompositionActions:
         lines = self._compiled.lines if self._compiled is not None else ()
         line = lines[at] if at < len(lines) else None
         if line is None or line.piece is None:
-            self._host.tell("This line stands between the pieces; it comes from nowhere.")
+            self._host.show_message("This line stands between the pieces; it comes from nowhere.")
         elif line.piece.document is None:
             self._panes.action_go("prompt")
             self._prompt.editor.move_cursor(((line.source_line or 1) - 1, 0))
@@ -142,7 +142,7 @@ class CompositionActions:
         """Do what a command of the pane asks."""
         persona, link = self._composition.persona, self._pane.link
         if persona is None:
-            self._host.tell(NO_PERSONA)
+            self._host.show_message(NO_PERSONA)
         elif operation == "compiled":
             self.action_compiled()
             self._compiled_at(link)
@@ -151,7 +151,7 @@ class CompositionActions:
         elif operation in ("add", "stage", "try", "each_stage"):
             self._host.start(getattr(self, f"_{operation}")())
         elif link is not None and not link.is_own:
-            self._host.tell(NOT_THIS)
+            self._host.show_message(NOT_THIS)
         elif link is not None:
             self._host.start(self._change_link(operation, link))
 
@@ -162,7 +162,7 @@ class CompositionActions:
             self._panes.action_go("prompt")
         elif link.is_wrong or link.kind == "note":
             name = "" if link.kind == "note" else f"{link.kind} {link.name}: "
-            self._host.tell(f"{name}{link.told}.")
+            self._host.show_message(f"{name}{link.told}.")
         else:
             self._host.open_library(cast("Kind", link.kind), link.name)
 
@@ -174,13 +174,13 @@ class CompositionActions:
         assert persona is not None
         if operation == "remove":
             await self._store(unlink(kind, link.name))
-            self._host.tell(self._undoable(f"The {kind} {link.name} is not linked any more."))
+            self._host.show_message(self._undoable(f"The {kind} {link.name} is not linked any more."))
         elif operation in ("up", "down"):
             beside = neighbour(persona, kind, link.name, -1 if operation == "up" else 1)
             if beside:
                 await self._store(move_link(kind, link.name, beside, before=operation == "up"))
         elif kind != "part":
-            self._host.tell("Only parts have a priority.")
+            self._host.show_message("Only parts have a priority.")
         else:
             now = next(one.priority for one in persona.parts if one.name == link.name)
             told = "Where there is no room, what is lowest is left out first."
@@ -211,7 +211,7 @@ class CompositionActions:
         )
         rows = [_row_of(one) for one in documents.values() if f"{one.kind}/{one.name}" not in taken]
         if not rows:
-            self._host.tell(
+            self._host.show_message(
                 "There is nothing to link: the library has no other documents. /library makes them."
             )
             return
@@ -229,7 +229,7 @@ class CompositionActions:
         from tui.widgets.virtual_list import Row
 
         if (found := self._composition.found) is None or not found.stages:
-            self._host.tell("It is on no arc with stages. Link one first.")
+            self._host.show_message("It is on no arc with stages. Link one first.")
             return
         arc, rows = found.persona.arc, []
         now = (arc.stage if arc is not None else None) or found.stages[0].name
@@ -276,7 +276,9 @@ class CompositionActions:
             if one.error is None and one.type
         ]
         if not rows:
-            self._host.tell("There is nothing to try it with: the library has no parts, and it is on no arc.")
+            self._host.show_message(
+                "There is nothing to try it with: the library has no parts, and it is on no arc."
+            )
             return
         dialog = Pick("Try with, until the program ends", rows, filter=True,
                       preview=lambda key: _preview(parts[key]) if key in parts else "")  # fmt: skip
@@ -296,14 +298,14 @@ class CompositionActions:
     async def _each_stage(self) -> None:
         found = self._composition.found
         if found is None or not found.stages:
-            self._host.tell("It is on no arc with stages. Link one first.")
+            self._host.show_message("It is on no arc with stages. Link one first.")
             return
         options = self._outputs.options or _plain()
         names = [one.name for one in found.stages]
         reports = await self._outputs.run(each=[replace(options, stage=name) for name in names])
         if reports is not None:
             told = (f"{name}: {_counts(one.inputs)}" for name, one in zip(names, reports, strict=True))
-            self._host.tell("Each stage: " + " · ".join(told))
+            self._host.show_message("Each stage: " + " · ".join(told))
 
 
 def _plain() -> Any:

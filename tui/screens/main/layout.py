@@ -158,7 +158,7 @@ class PaneLayout:
 
     def _side_by_side(self) -> bool:
         if not self._is_wide:
-            self._host.tell(f"Panes stand side by side from {WIDE} columns on.")
+            self._host.show_message(f"Panes stand side by side from {WIDE} columns on.")
         return self._is_wide
 
     def _resize(self, name: str, width: int) -> None:

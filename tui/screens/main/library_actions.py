@@ -34,7 +34,7 @@ class LibraryActions:
     def open_library(self, kind: Kind | None = None, name: str = "") -> None:
         """Show the library: the documents of a kind, or where it was left, and with a name that document in its editor."""
         if (documents := self._view.documents) is None:
-            self._host.tell(NOT_READ)
+            self._host.show_message(NOT_READ)
             return
         if self.controller is None:
             from tui.screens.library.controller import LibraryController

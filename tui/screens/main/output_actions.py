@@ -65,7 +65,7 @@ class OutputActions:
 
     def action_stop_inputs(self) -> None:
         if not self._outputs.stop():
-            self._host.tell("No test input is being run.")
+            self._host.show_message("No test input is being run.")
 
     def run(self, input_ids: Sequence[str]) -> None:
         """Run these test inputs, all where none is named."""

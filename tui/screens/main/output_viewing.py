@@ -244,7 +244,7 @@ class OutputViewing:
         stored = self._outputs.stored
         kept = stored is not None and output.id in stored.kept
         await self._outputs.keep(output.id, kept=not kept)
-        self._host.tell(
+        self._host.show_message(
             "It may thin out with the other old ones again." if kept else "It is kept when old ones thin out."
         )
 
@@ -252,7 +252,9 @@ class OutputViewing:
         from tui.screens.dialogs.comparison import ShowComparison, outputs_pair
 
         if (other := self._other(outputs, current)) is None:
-            self._host.tell("There is no other output to compare with. Run the test input again for one.")
+            self._host.show_message(
+                "There is no other output to compare with. Run the test input again for one."
+            )
             return
         pair = sorted((other, current), key=outputs.index, reverse=True)
         names = (await self._title(pair[0]), await self._title(pair[1]))
@@ -286,7 +288,7 @@ class OutputViewing:
             return
         await documents.flush()
         if (test_input := self._test_input(input_id)) is None or documents.id != persona_id:
-            self._host.tell(
+            self._host.show_message(
                 f"The test input {input_id} is gone; the answer is kept in the field.", error=True
             )
             return

@@ -124,7 +124,7 @@ class PersonaActions:
 
     def _refuse(self, why: str, typed: bool) -> None:
         if not typed or why != self._view.refused:
-            self._host.tell(why, error=True)
+            self._host.show_message(why, error=True)
         self._view.refused = why if typed else self._view.refused
 
     def _cannot_hold(self) -> str:
@@ -178,7 +178,7 @@ class PersonaActions:
         await documents.flush()
         title, diff = await documents.last_change()
         if not diff:
-            self._host.tell(title)
+            self._host.show_message(title)
             return
         await self._host.ask(ShowDiff(title, diff))
 
@@ -194,7 +194,7 @@ class PersonaActions:
             return
         if documents.state != "gone":
             if not (left := await documents.recovery.without_file()):
-                self._host.tell("No file is gone that you typed something for.")
+                self._host.show_message("No file is gone that you typed something for.")
                 return
             await self._view.open_persona(left[0])
         if (
@@ -227,7 +227,7 @@ class PersonaActions:
         persona = documents.persona
         texts = await documents.recovery.unsaved_texts()
         if not texts:
-            self._host.tell("Everything is saved.")
+            self._host.show_message("Everything is saved.")
             return
         back = "“Bring back discarded unsaved text” in the list of commands brings it back."
         if (
@@ -249,7 +249,7 @@ class PersonaActions:
             self._view.open_beside(persona.id)
             await asyncio.sleep(0)
             self._view.close_deleted(persona.id)
-        self._host.tell(f"Thrown away. {back}")
+        self._host.show_message(f"Thrown away. {back}")
 
     def action_take_back_discarded(self) -> None:
         self._host.start(self._take_back_discarded())
@@ -262,7 +262,9 @@ class PersonaActions:
             if documents.id != persona_id:
                 await self._view.open_persona(persona_id)
         else:
-            self._host.tell("Nothing was thrown away, or something is not saved now: save that first.")
+            self._host.show_message(
+                "Nothing was thrown away, or something is not saved now: save that first."
+            )
 
     def action_external_editor(self) -> None:
         if (bar := self._host.program.main.bar).input.has_focus:

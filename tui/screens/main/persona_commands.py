@@ -127,7 +127,7 @@ class PersonaCommands:
         if not await self._host.ask(question):
             return
         if await self._delete_all((persona_id,)):  # at once: what is typed now is for the persona beside it
-            self._host.tell(f"{name} is deleted. {LINK if await reading else kept}")
+            self._host.show_message(f"{name} is deleted. {LINK if await reading else kept}")
 
     async def _is_link(self, persona_id: str, tell: Callable[[], None]) -> bool:
         """Return whether a persona's file is a link to elsewhere, and tell that."""
@@ -173,7 +173,7 @@ class PersonaCommands:
             return False
         if gone := await self._delete_all(marked):
             deleted = ", ".join(names[persona_id] for persona_id in gone)
-            self._host.tell(f"Deleted: {deleted}. {self._kept(len(gone))}")
+            self._host.show_message(f"Deleted: {deleted}. {self._kept(len(gone))}")
         return bool(gone)
 
     async def _duplicate_marked(self, marked: Sequence[str]) -> bool:
@@ -189,7 +189,7 @@ class PersonaCommands:
                 made.append(copy.id)
         await self._catalog.read()
         if made:
-            self._host.tell(f"Copied: {', '.join(made)}.")
+            self._host.show_message(f"Copied: {', '.join(made)}.")
         return bool(made)
 
     async def _restore(self) -> None:
@@ -215,7 +215,7 @@ class PersonaCommands:
         )
         if not deleted:
             question.dismiss(None)
-            self._host.tell("Nothing was deleted that could be brought back.")
+            self._host.show_message("Nothing was deleted that could be brought back.")
         return list(deleted)
 
     async def _create(self, name: str, from_id: str | None = None) -> Persona:
@@ -277,7 +277,7 @@ class PersonaCommands:
 
         await self._documents.flush()
         if await self._changed(persona, DeleteTestInput(input_id)):
-            self._host.tell(f"Test input {input_id} is deleted. {self._undone('it')}")
+            self._host.show_message(f"Test input {input_id} is deleted. {self._undone('it')}")
 
     async def _delete_marked_inputs(self, persona: Persona, marked: Sequence[str]) -> bool:
         from personas.changes import DeleteTestInput
@@ -298,7 +298,7 @@ class PersonaCommands:
             there = [key for key in marked if now is not None and _has(now, key)]
             gone = [key for key in there if await self._changed(persona, DeleteTestInput(key))]
         if gone:
-            self._host.tell(f"Deleted: {', '.join(gone)}. {back}")
+            self._host.show_message(f"Deleted: {', '.join(gone)}. {back}")
         return bool(gone)
 
     async def _duplicate_marked_inputs(self, persona: Persona, marked: Sequence[str]) -> bool:
@@ -315,7 +315,7 @@ class PersonaCommands:
                 and await self._changed(persona, AddTestInput(one.content, messages=one.messages))
             ]
         if made:
-            self._host.tell(f"Copied: {', '.join(made)}.")
+            self._host.show_message(f"Copied: {', '.join(made)}.")
         return bool(made)
 
     async def _up_test_input(self, persona: Persona, input_id: str) -> None:
@@ -366,9 +366,9 @@ class PersonaCommands:
         try:
             return await work()
         except UnknownPersona:
-            self._host.tell("Nothing was done: the file of this persona is gone.", error=True)
+            self._host.show_message("Nothing was done: the file of this persona is gone.", error=True)
         except PersonaError as error:
-            self._host.tell(str(error), error=True)
+            self._host.show_message(str(error), error=True)
         return None
 
 

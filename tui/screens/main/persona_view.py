@@ -152,7 +152,9 @@ class PersonaView:
         if document is None or not (typed := document.take_typed_early().get(PROMPT, "")):
             return
         self._chat_bar.set_draft(below(self._chat_bar.draft, typed))
-        self.tell("What you typed cannot go where you meant it: it stands in the chat bar.", error=True)
+        self.show_message(
+            "What you typed cannot go where you meant it: it stands in the chat bar.", error=True
+        )
 
     def open_beside(self, *persona_ids: str) -> None:
         """Personas are to be deleted: where one of them is open, show the one next to it that is left."""
@@ -179,9 +181,9 @@ class PersonaView:
         """The person's own keys."""
         return self._host.keymap
 
-    def tell(self, message: str, *, error: bool = False) -> None:
+    def show_message(self, message: str, *, error: bool = False) -> None:
         """Show a message for a moment."""
-        self._host.tell(message, error=error)
+        self._host.show_message(message, error=error)
 
     def start(self, work: Coroutine[Any, Any, Any]) -> Any:
         """Run something beside the screen."""
@@ -248,7 +250,7 @@ class PersonaView:
         self._tests.show(document, elsewhere=elsewhere and not document.broken)
         if self._tests.is_gone and not was_gone:
             who = "The agent" if by_agent else "Another program"
-            self.tell(
+            self.show_message(
                 f"{who} deleted the test input {self._tests.shown} while you were in it. "
                 "What you go on typing becomes a new one.",
                 error=True,

@@ -127,13 +127,13 @@ class ProgramActions:
         elif self._outputs.stop():
             pass
         elif self._bar().input.put_aside() if self._talk.is_open else self._chat.drafts.clear_draft():
-            self._host.tell("The draft is put away; Up brings it back.")
+            self._host.show_message("The draft is put away; Up brings it back.")
         elif time.monotonic() - self._last_quit_key < QUIT_WITHIN:
             self.action_leave()
         else:
             self._last_quit_key = time.monotonic()
             key = first_key("copy", self._host.program.settings.keys)
-            self._host.tell(f"Press {key} again to quit." if key else "Once more quits.")
+            self._host.show_message(f"Press {key} again to quit." if key else "Once more quits.")
 
     def action_leave(self) -> None:
         self._host.again(self._leave)  # who presses on is asked once
@@ -154,7 +154,7 @@ class ProgramActions:
             self._chat.runs.when_idle = None
             if choice == "wait":
                 self._chat.runs.when_idle = lambda: self._leave_now_idle(nowhere)
-                self._host.tell("The program ends when the agent is done.")
+                self._host.show_message("The program ends when the agent is done.")
                 if not self._chat.runs.working:
                     self._chat.runs.when_idle()
             self._host.show_keys()  # they tell whether the program is to end
@@ -244,7 +244,7 @@ class ProgramActions:
             if key in self._chat.badges and key != current:
                 self._host.start(self._view.open_persona(key))
                 return
-        self._host.tell("No other persona has unread activity.")
+        self._host.show_message("No other persona has unread activity.")
 
     def action_help(self) -> None:
         from tui.screens.dialogs.help import Help
@@ -256,7 +256,7 @@ class ProgramActions:
         from tui.screens.dialogs.settings import ProgramSettings
 
         if (preferences := self._host.program.preferences) is None:
-            self._host.tell("The settings cannot be changed here.")
+            self._host.show_message("The settings cannot be changed here.")
             return
         self._host.program.push_screen(ProgramSettings(preferences))
 

@@ -66,7 +66,7 @@ class PromptChecks:
         from agent.outputs.variant import chosen_inputs
 
         if (persona := self._outputs.persona) is None:
-            self._host.tell("Open a persona first.")
+            self._host.show_message("Open a persona first.")
             return
         if not (input_id or (input_id := await self._choose(persona) or "")):
             return
@@ -79,7 +79,7 @@ class PromptChecks:
             BisectRun, evaluator, persona, test_input, good=good, fixed=True, stored=stored
         )
         if not search.most:
-            self._host.tell("There is no other prompt in the versions: nothing to search.")
+            self._host.show_message("There is no other prompt in the versions: nothing to search.")
             return
         found = await self._outputs.perform(
             search.run, lambda: search.most, search.estimate(), name=f"Bisect of {input_id}"
@@ -94,7 +94,9 @@ class PromptChecks:
         inputs = [one for one in persona.test_inputs if one.expect]
         here = self._tests.rows.key or ""
         if not inputs:
-            self._host.tell("No test input has a verdict that could turn. Give one an expectation first.")
+            self._host.show_message(
+                "No test input has a verdict that could turn. Give one an expectation first."
+            )
             return None
         if len(inputs) == 1:
             return inputs[0].id
@@ -108,7 +110,7 @@ class PromptChecks:
         from tui.screens.dialogs.bisected import ShowBisected
 
         if self._chat_bar.draft or self._prompt.editor.has_focus or len(self._host.program.screen_stack) > 1:
-            self._host.tell(f"Bisect of {input_id}: {found.sentence}. /bisect {input_id} shows it.")
+            self._host.show_message(f"Bisect of {input_id}: {found.sentence}. /bisect {input_id} shows it.")
             return
         if await self._host.ask(ShowBisected(f"{persona.name} · bisect of {input_id}", found)):
             await self._revert(persona.id, found)
@@ -123,7 +125,9 @@ class PromptChecks:
         persona, left = await documents.workspace.write(revert, store, persona_id, found)
         documents.take(persona)
         told = f"Version {found.bad} is reverted{left_places(left)}."
-        self._host.tell(sentence("edit.undo", self._host.keymap, f"{told} {{}} takes that back.", told))
+        self._host.show_message(
+            sentence("edit.undo", self._host.keymap, f"{told} {{}} takes that back.", told)
+        )
 
     # -- coverage -----------------------------------------------------------------------------------------
 
@@ -133,12 +137,12 @@ class PromptChecks:
     async def coverage(self) -> None:
         """Find what each piece of the prompt is good for, and show it beside the prompt."""
         if (persona := self._outputs.persona) is None:
-            self._host.tell("Open a persona first.")
+            self._host.show_message("Open a persona first.")
             return
         evaluator, persona = await self._ready(persona)
         covering = await asyncio.to_thread(self._prepare, evaluator, persona)
         if not covering.pieces:
-            self._host.tell("The prompt has no pieces that could be taken out.")
+            self._host.show_message("The prompt has no pieces that could be taken out.")
             return
         if covering.missing and not covering.evaluations[0].inputs:
             raise InvalidValue(NO_MODEL)
@@ -151,7 +155,7 @@ class PromptChecks:
             self._prompt.show_coverage(found, ASCII_SIGNS if ascii_only else SIGNS)
         left_out = f" {', '.join(covering.missing)}: left out. {NO_MODEL}" if covering.missing else ""
         trouble = f" Something could not be run: {found.error}" if found.error else ""
-        self._host.tell(summary(found.pieces) + left_out + trouble, error=bool(trouble))
+        self._host.show_message(summary(found.pieces) + left_out + trouble, error=bool(trouble))
 
     def _prepare(self, evaluator: Evaluator, persona: Persona) -> CoverageRun:
         from agent.outputs.coverage import CoverageRun

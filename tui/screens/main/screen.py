@@ -316,7 +316,7 @@ class MainScreen(Screen[None]):
             await self._first()
         except PersonaError as error:
             if not again:
-                self.tell(f"{error} This is tried again.", error=True)
+                self.show_message(f"{error} This is tried again.", error=True)
         except Exception as error:  # noqa: BLE001 - as in `_isolated`
             if not again:
                 await self.program.shutdown.tell_fault(error)
@@ -367,7 +367,7 @@ class MainScreen(Screen[None]):
         preferences = self.program.preferences
         if preferences is None:
             return
-        self.program.tell_odd_settings()
+        self.program.show_settings_warnings()
         await self.tell_left_texts()
         if (
             not self.conversation.drafts.first_time or preferences.warnings
@@ -385,7 +385,7 @@ class MainScreen(Screen[None]):
         from tui.app.emergency_save import left_texts, told_of
 
         if left := told_of(await asyncio.to_thread(left_texts)):
-            self.tell(left[:1].upper() + left[1:], error=True)
+            self.show_message(left[:1].upper() + left[1:], error=True)
 
     @property
     def is_reading(self) -> bool:
@@ -442,9 +442,9 @@ class MainScreen(Screen[None]):
         """The person's own keys."""
         return self.program.settings.keys
 
-    def tell(self, message: str, *, error: bool = False) -> None:
+    def show_message(self, message: str, *, error: bool = False) -> None:
         """Show a message for a moment."""
-        self.program.tell(message, error=error)
+        self.program.show_message(message, error=error)
 
     def tell_end(self, message: str) -> None:
         """Show how a run ended, in the strip."""
@@ -470,7 +470,7 @@ class MainScreen(Screen[None]):
         try:
             return await work
         except PersonaError as error:
-            self.tell(str(error), error=True)
+            self.show_message(str(error), error=True)
         except Exception as error:  # noqa: BLE001 - one fault must not take unsaved text down with it
             await self.program.shutdown.tell_fault(error)
         return None

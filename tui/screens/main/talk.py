@@ -62,7 +62,7 @@ class TalkBar(ChatBar):
             self._host.start(self._slash(meant.name, meant.rest))
         else:
             self.put_back(event.text)
-            self._host.tell(meant.trouble, error=True)
+            self._host.show_message(meant.trouble, error=True)
 
     @on(ChatBar.FollowUp)
     def _wait(self, event: ChatBar.FollowUp) -> None:
@@ -72,7 +72,7 @@ class TalkBar(ChatBar):
     @on(ChatBar.ApiKeyFound)
     def _warn_of_key(self, event: ChatBar.ApiKeyFound) -> None:
         event.stop()
-        self._host.tell(
+        self._host.show_message(
             "That looks like an API key: it was not sent. Enter again sends it all the same.", error=True
         )
 
@@ -155,7 +155,7 @@ class TalkActions:
         if not words.strip():
             documents = self._view.documents
             if documents is None or documents.id is None:
-                self._host.tell("Open a persona first.")
+                self._host.show_message("Open a persona first.")
             else:
                 await self._open([documents.id])
             return
@@ -165,7 +165,7 @@ class TalkActions:
             found = [word] if word in entries else named
             if len(found) != 1:
                 why = "Several personas are called" if found else "No persona is called"
-                self._host.tell(f"{why} {one_line(word, 60)}.", error=True)
+                self._host.show_message(f"{why} {one_line(word, 60)}.", error=True)
                 return
             ids += found
         await self._open(list(dict.fromkeys(ids)))
@@ -260,7 +260,7 @@ class TalkActions:
 
     def action_talk_test_input(self) -> None:
         if not self.is_open or self._panel is None:
-            self._host.tell("There is no talk; /talk begins one.")
+            self._host.show_message("There is no talk; /talk begins one.")
         else:
             self._host.start(self._make_test_input())
 
@@ -268,12 +268,14 @@ class TalkActions:
         """Make the message under the cursor, else the last one, a test input of the open persona."""
         persona = self._view.documents.persona if self._view.documents is not None else None
         if persona is None or self._panel is None:
-            self._host.tell("Open a persona first.")
+            self._host.show_message("Open a persona first.")
         elif (change := self.talk.test_input(self._panel.chosen, persona.id)) is None:
-            self._host.tell("Nothing was said yet.")
+            self._host.show_message("Nothing was said yet.")
         elif made := await self._persona_commands.add_test_input(persona, change):
             back = sentence("edit.undo", self._host.keymap, " {} takes it back.")
-            self._host.tell(f"Test input {one_line(made, 60)} of {one_line(persona.name, 60)} is made.{back}")
+            self._host.show_message(
+                f"Test input {one_line(made, 60)} of {one_line(persona.name, 60)} is made.{back}"
+            )
 
     # -- reading --------------------------------------------------------------------------------------------
 

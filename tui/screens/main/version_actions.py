@@ -66,7 +66,7 @@ class VersionActions:
         from tui.screens.dialogs.versions import Versions
 
         if (documents := self._known()) is None or (persona_id := documents.id) is None:
-            self._host.tell("Open a persona first.")
+            self._host.show_message("Open a persona first.")
             return
         await documents.flush()
         dialog = Versions(
@@ -131,12 +131,12 @@ class VersionActions:
 
         version = next((one for one in self._versions if one.number == number), None)
         if version is None:
-            self._host.tell("This is the first text: there is none before it.")
+            self._host.show_message("This is the first text: there is none before it.")
             return
         workspace = self._documents.workspace
         diff = await workspace.call(_diff_of, workspace.store, persona_id, version)
         if not diff:
-            self._host.tell("This version is the same text as the one before.")
+            self._host.show_message("This version is the same text as the one before.")
             return
         title = f"{when(version.at, self._now())} · {author_name(version.by)} · {reason_of(version)}"
         await self._host.ask(ShowDiff(title, diff))
@@ -147,17 +147,17 @@ class VersionActions:
         before = await documents.workspace.get(persona_id)
         restored = await documents.workspace.restore(persona_id, number)
         if restored.revision == before.revision:
-            self._host.tell(f"Version {number} is the text as it is now.")
+            self._host.show_message(f"Version {number} is the text as it is now.")
             return
         documents.take(restored)
         back = sentence("edit.undo", self._host.keymap, " {} brings back what was there.")
-        self._host.tell(f"Version {number} is restored.{back}")
+        self._host.show_message(f"Version {number} is restored.{back}")
 
     async def _name(self, persona_id: str, number: int) -> None:
         from tui.screens.dialogs.text_prompt import AskLine
 
         if not number:
-            self._host.tell("The first text needs no name: it is always kept, and is version 0.")
+            self._host.show_message("The first text needs no name: it is always kept, and is version 0.")
             return
         workspace = self._documents.workspace
         name = await self._host.ask(
