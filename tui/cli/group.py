@@ -40,6 +40,8 @@ COMMANDS = {
     "bisect": "tui.cli.bisect:bisect",
     "coverage": "tui.cli.coverage:coverage",
     "ask": "tui.cli.ask:ask",
+    "assets": "tui.cli.assets:assets",
+    "measurements": "tui.cli.measurements:measurements",
     **{kind: f"tui.cli.library:{kind}" for kind in ("part", "trait", "skill", "guardrail", "arc")},
     **{name: f"tui.cli.library:{name}" for name in ("link", "unlink", "stage")},
     "compile": "tui.cli.compile:compile_command",
