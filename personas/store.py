@@ -1,7 +1,7 @@
-"""`Store`: the one door to read, list, change, delete, undo and restore personas, and to change documents of the library.
+"""`Store`: the one door to read, list, change, delete, undo and restore personas, and to change other documents.
 
 What takes a persona's id and is about versions, and `change`, take the key of a document of the library too,
-`KIND/NAME`; what they return is a `StoredDocument` then.
+`KIND/NAME`, and of an action, `action/ID`; what they return is a `StoredDocument` or a `StoredAction` then.
 
 A file is written under its persona's lock, checked against what is on disk, with the old text stored first, in one
 step: see `Document`.
@@ -44,6 +44,9 @@ from personas.versions.undo import Direction, key_of_run
 
 if TYPE_CHECKING:
     from personas.changes import Change
+
+ACTION = "action/"
+"""How the key of an action begins."""
 
 VERSION_NAME_LIMIT = 200
 """Most characters of a version's name."""
@@ -464,12 +467,15 @@ class Store:
         Raises:
             OutsideHome: the id is no plain file name.
         """
+        editor = self.in_editor.get(persona_id)
+        if persona_id.startswith(ACTION):
+            from personas.action_document import action_document
+
+            return action_document(self.home, persona_id, now=self._now, editor=editor)
         if "/" in persona_id:
             from personas.library_document import library_document
 
-            return library_document(
-                self.home, persona_id, now=self._now, editor=self.in_editor.get(persona_id)
-            )
+            return library_document(self.home, persona_id, now=self._now, editor=editor)
         if not is_id(persona_id):
             raise OutsideHome(f"{persona_id!r} cannot be a persona's id: an id is a plain file name.")
         return Document(
@@ -479,7 +485,7 @@ class Store:
             now=self._now,
             subject=f"The persona {persona_id}",
             is_broken=lambda content: read_persona(persona_id, content).error is not None,
-            editor=self.in_editor.get(persona_id),
+            editor=editor,
         )
 
     def _existing(self, persona_id: str) -> Document:
@@ -494,6 +500,10 @@ class Store:
         content = file.read_if_there()
         if content or (content is not None and (not file.is_optional or file.versions.exists())):
             return content
+        if file.key.startswith(ACTION):
+            from personas.action_document import unknown_action
+
+            raise unknown_action(self.home, file.key)
         if file.is_optional:
             from personas.library_document import unknown_document
 
@@ -537,6 +547,10 @@ class Store:
         return self._read(file.key, after)
 
     def _read(self, key: str, content: bytes) -> Persona:
+        if key.startswith(ACTION):
+            from personas.action_document import read_stored as read_stored_action
+
+            return read_stored_action(key, content)
         if "/" in key:
             from personas.library_document import read_stored
 

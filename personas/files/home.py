@@ -27,7 +27,7 @@ _FOLDER = os.O_RDONLY | os.O_CLOEXEC | getattr(os, "O_DIRECTORY", 0) | getattr(o
 _A_MOMENT = 10  # seconds within which a beginning is locked
 _BEGINNING = r"\.(?:personas|library)-[0-9a-f]{16}\.tmp"
 
-PRIVATE = ("agent-sessions", "outputs", "versions", "actions", "assets", "measurements", "state")
+PRIVATE = ("agent-sessions", "outputs", "versions", "assets", "measurements", "state")
 """Folders of what the program remembers; each keeps itself out of git."""
 
 
@@ -82,7 +82,7 @@ class Home:
 
     @cached_property
     def actions(self) -> Path:
-        """Unattended work with a schedule."""
+        """Work with a schedule, or by hand: one TOML file an action."""
         return self.root / "actions"
 
     @cached_property
@@ -193,6 +193,7 @@ def open_home(root: Path, env: Mapping[str, str] = os.environ) -> Home:
         _remove_stale_beginnings(home.root)
         for name in PRIVATE:
             _make_private(home.root / name, home)
+        _show_to_git(home.actions, home)
         if has_examples:
             _add_recordings(home.root)
         if _missing(home.locks, home):
@@ -275,6 +276,13 @@ def _make_private(folder: Path, home: Home) -> None:
     if not os.path.lexists(ignore):
         with contextlib.suppress(FileExistsError), open(ignore, "x", opener=private) as file:
             file.write("*\n")
+
+
+def _show_to_git(folder: Path, home: Home) -> None:
+    """Remove the `.gitignore` with which version 0.2 kept a folder out of git that is for git now."""
+    ignore = folder / ".gitignore"
+    if not _missing(folder, home) and ignore.is_file() and ignore.read_bytes() == b"*\n":
+        ignore.unlink()
 
 
 def private(path: str, flags: int) -> int:

@@ -1,0 +1,268 @@
+"""The runs of actions: a journal an action, `state/actions/<id>.jsonl` of the home, and what is read from it.
+
+Records of one run are folded in their order. One that the table of transitions does not allow changes nothing: of two
+programs that end a run, the first one has the say.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass, field, fields, replace
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+from agent.actions.times import from_stamp, stamp
+from agent.core.model import Usage
+from personas.actions.document import Action
+from personas.actions.states import ENDED, ActionState, move
+from personas.errors import InvalidValue, PersonaError
+from personas.files.home import Home
+from personas.files.journal import Journal
+from personas.files.text_file import encode, read_regular, replace_file, storage_error
+from personas.library.documents import is_name
+
+BEGIN, CHANGE = "begin", "change"
+CANCELLED = "cancelled by the person"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ActionRun:
+    """One run of an action. Times are stored times, see `times`.
+
+    Attributes:
+        id: of the run; `persona reply` takes it.
+        action_id: of the action.
+        revision: hash of the action's document when the run began.
+        state: see `ActionState`.
+        due: the due time it is for; None: somebody ran it by hand.
+        started_at, ended_at: when it began to work, and when it was over.
+        why: why it waits, failed, was interrupted or cancelled.
+        session_id: the agent's conversation, in kind `agent`.
+        output: what came of it, as text.
+        versions: numbers of the versions of the persona that it wrote, or names of its proposals.
+        usage: tokens.
+        cost: US dollars, None where the price is unknown.
+    """
+
+    id: str
+    action_id: str
+    revision: str = ""
+    state: ActionState = ActionState.RUNNING
+    due: str | None = None
+    started_at: str | None = None
+    ended_at: str | None = None
+    why: str = ""
+    session_id: str | None = None
+    output: str = ""
+    versions: tuple[int | str, ...] = ()
+    usage: Usage = field(default_factory=Usage)
+    cost: float | None = None
+
+    @property
+    def is_over(self) -> bool:
+        """Whether it has ended."""
+        return self.state in ENDED
+
+    def to_record(self) -> dict[str, Any]:
+        """Return it as a JSON object, as `persona action runs --json` prints it."""
+        record = {**asdict(self), "state": str(self.state), "usage": self.usage.to_record()}
+        record["versions"] = list(self.versions)
+        return {key: one for key, one in record.items() if key not in ("action_id", "revision")}
+
+
+_CHANGED = frozenset(one.name for one in fields(ActionRun)) - {"id", "action_id", "revision", "due"}
+
+
+def begin(
+    home: Home,
+    action: Action,
+    run_id: str,
+    *,
+    now: datetime,
+    due: datetime | None = None,
+    state: ActionState = ActionState.RUNNING,
+    why: str = "",
+) -> ActionRun:
+    """Begin a run and return it; one that has begun already is returned as it is.
+
+    Args:
+        home, action: what is run.
+        run_id: a new id, or that of the run that goes on.
+        now: the time.
+        due: the due time it is for.
+        state: `scheduled` or `waiting` where it cannot begin yet.
+        why: why it waits.
+
+    Raises:
+        StorageError, OutsideHome: the journal cannot be written.
+    """
+    known = _by_id(home, action.id).get(run_id)
+    if known is not None:
+        return known
+    started = stamp(now) if state is ActionState.RUNNING else None
+    values = {
+        "revision": action.revision,
+        "state": str(state),
+        "due": due and stamp(due),
+        "started_at": started,
+        "why": why,
+    }
+    _append(home, action.id, {"type": BEGIN, "run": run_id, "at": stamp(now), **values})
+    return _by_id(home, action.id)[run_id]
+
+
+def change(home: Home, action_id: str, run_id: str, *, now: datetime, **values: Any) -> ActionRun:
+    """Change a run and return it as it is then.
+
+    A move to `running` sets `started_at` once; a state in which a run is over sets `ended_at`.
+
+    Args:
+        home, action_id, run_id: which one.
+        now: the time.
+        values: fields of `ActionRun` by name.
+
+    Raises:
+        InvalidValue: there is no such run, or its state does not allow it, as where it was cancelled meanwhile.
+        StorageError, OutsideHome: the journal cannot be written.
+    """
+    run = _by_id(home, action_id).get(run_id)
+    if run is None:
+        raise InvalidValue(f"The action {action_id} has no run {run_id!r}.")
+    record = {
+        **values,
+        **({"state": str(values["state"])} if "state" in values else {}),
+        **({"usage": values["usage"].to_record()} if "usage" in values else {}),
+    }
+    record = {"type": CHANGE, "run": run_id, "at": stamp(now), **record}
+    changed = _changed(run, record)
+    _append(home, action_id, record)
+    return _by_id(home, action_id).get(run_id, changed)
+
+
+def end(
+    home: Home, action_id: str, run_id: str, state: ActionState, *, now: datetime, **values: Any
+) -> ActionRun:
+    """End a run: `change` to a state in which it is over."""
+    return change(home, action_id, run_id, now=now, state=state, **values)
+
+
+def cancel_runs(home: Home, action_id: str, *, now: datetime) -> list[ActionRun]:
+    """Cancel the runs of an action that are not over, and return them; whoever works on one finds it cancelled."""
+    return [
+        end(home, action_id, run.id, ActionState.CANCELLED, now=now, why=CANCELLED)
+        for run in runs(home, action_id)
+        if not run.is_over
+    ]
+
+
+def runs(home: Home, action_id: str) -> list[ActionRun]:
+    """Return the runs of an action, newest first.
+
+    Raises:
+        StorageError, OutsideHome: they cannot be read.
+    """
+    return list(reversed(_by_id(home, action_id).values()))
+
+
+def find_run(home: Home, run_id: str) -> ActionRun | None:
+    """Return a run by its id, whatever its action.
+
+    Raises:
+        StorageError, OutsideHome: the runs cannot be read.
+    """
+    try:
+        names = sorted(path.stem for path in _folder(home).glob("*.jsonl"))
+    except OSError as error:
+        raise storage_error(error, "read", _folder(home)) from None
+    found = (_by_id(home, name).get(run_id) for name in names if is_name(name))
+    return next((run for run in found if run is not None), None)
+
+
+def looked(home: Home, now: datetime) -> None:
+    """Note that somebody has looked for due work, once all that was found is enqueued.
+
+    Raises:
+        StorageError, OutsideHome: it cannot be stored.
+    """
+    replace_file(_make_folder(home) / "looked", encode(stamp(now)), root=home.root)
+
+
+def looked_at(home: Home) -> datetime | None:
+    """Return when somebody last looked for due work; None: nobody has, as far as is known."""
+    try:
+        return from_stamp(read_regular(_folder(home) / "looked", root=home.root, limit=100).decode("ascii"))
+    except (FileNotFoundError, PersonaError, UnicodeDecodeError):
+        return None
+
+
+def _folder(home: Home) -> Path:
+    return home.state / "actions"
+
+
+def _make_folder(home: Home) -> Path:
+    folder = home.inside(_folder(home))
+    try:
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    except OSError as error:
+        raise storage_error(error, "create", folder) from None
+    return folder
+
+
+def _append(home: Home, action_id: str, record: dict[str, Any]) -> None:
+    with Journal(_make_folder(home) / f"{action_id}.jsonl") as journal:
+        journal.append(record, sync=True)
+
+
+def _by_id(home: Home, action_id: str) -> dict[str, ActionRun]:
+    """Return the runs of an action by id, oldest first."""
+    found: dict[str, ActionRun] = {}
+    for record in _records(home, action_id):
+        try:
+            run_id = record["run"]
+            if record["type"] == BEGIN and run_id not in found:
+                begun = ActionRun(id=str(run_id), action_id=action_id, state=ActionState(record["state"]))
+                values: dict[str, Any] = {
+                    key: record.get(key) for key in ("revision", "due", "started_at", "why")
+                }
+                found[run_id] = _sound(replace(begun, **values))
+            elif record["type"] == CHANGE and run_id in found:
+                found[run_id] = _changed(found[run_id], record)
+        except (KeyError, TypeError, ValueError, InvalidValue):
+            continue  # damaged, or not allowed
+    return found
+
+
+def _records(home: Home, action_id: str) -> Iterator[dict[str, Any]]:
+    home.inside(_folder(home))
+    yield from Journal(_folder(home) / f"{action_id}.jsonl").read().records
+
+
+def _changed(run: ActionRun, record: dict[str, Any]) -> ActionRun:
+    """Return a run after a record of change."""
+    values = {key: one for key, one in record.items() if key in _CHANGED}
+    state = move(run.state, ActionState(values.get("state", run.state)))
+    values["state"] = state
+    if "usage" in values:
+        values["usage"] = Usage(**values["usage"])
+    if "versions" in values:
+        values["versions"] = tuple(values["versions"])
+    if state is ActionState.RUNNING:
+        values["started_at"] = run.started_at or record["at"]
+        values["ended_at"] = None
+    elif state in ENDED:
+        values["ended_at"] = record["at"]
+    return _sound(replace(run, **values))
+
+
+def _sound(run: ActionRun) -> ActionRun:
+    """Return a run as it was read; the home may be a stranger's.
+
+    Raises:
+        TypeError: a value has the wrong type.
+    """
+    times = (run.due, run.started_at, run.ended_at, run.session_id)
+    texts = (run.revision, run.why, run.output, *(one for one in times if one is not None))
+    if all(isinstance(one, str) for one in texts) and isinstance(run.cost, float | int | None):
+        return run
+    raise TypeError("a value of a run has the wrong type")
