@@ -114,7 +114,7 @@ def compile_persona(
     summary = options.assemble(persona, library, detail=False)
     at = now().astimezone(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
     texts = {"compiled_summary": summary.text, "compiled_detail": detail.text, "compiled_at": at}
-    if keep and options == Options():
+    if keep and options == Options() and not store.home.instead:
         # Where the disk takes nothing the texts are answered all the same: they can be made again.
         with (
             suppress(StorageError, Busy),

@@ -57,6 +57,10 @@ def read_file(home: Home, path: Path) -> bytes:
         OutsideHome: it leads out of the home, or is no regular file; of a link the message says what to do with it.
         StorageError: it is too large or cannot be read.
     """
+    if path in home.instead:
+        if (content := home.instead[path]) is None:
+            raise FileNotFoundError(path)
+        return content
     try:
         return read_regular(path, root=home.root)
     except OutsideHome:
@@ -105,7 +109,8 @@ def read_all(home: Home, sessions: Mapping[str, str]) -> list[Persona]:
             path = folder / f"{stem}.toml"
             # The folder is checked already; only a symlink in it can lead elsewhere.
             is_link = os.path.islink(path)  # noqa: PTH114 - never raises; reading says what is wrong
-            content = read_file(home, path) if is_link else read_regular(path, root=folder)
+            is_apart = is_link or path in home.instead
+            content = read_file(home, path) if is_apart else read_regular(path, root=folder)
             personas.append(read_persona(stem, content, session_id))
         except FileNotFoundError:
             gone = StorageError("The file is gone, or a symlink that leads nowhere.")

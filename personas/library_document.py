@@ -45,9 +45,14 @@ def parse_key(key: str) -> tuple[Kind, str]:
 
 
 def library_document(
-    home: Home, key: str, *, now: Callable[[], datetime], editor: OpenInEditor | None = None
+    home: Home,
+    key: str,
+    *,
+    now: Callable[[], datetime],
+    editor: OpenInEditor | None = None,
+    make: Callable[..., Document] = Document,
 ) -> Document:
-    """Return a document with its versions; it need not exist.
+    """Return a document with its versions, by `make`; it need not exist.
 
     Raises:
         InvalidValue, OutsideHome: the key is none, see `parse_key`.
@@ -59,7 +64,7 @@ def library_document(
         found = _read(document, content)
         return found is not None and found.error is not None
 
-    document = Document(
+    document = make(
         home,
         key,
         paths,

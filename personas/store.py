@@ -38,7 +38,7 @@ from personas.persona import Persona, broken_persona, read_persona
 from personas.toml.parse import parsing_once
 from personas.undo import step_everywhere, without
 from personas.versions.authorship import USER, Author, Diff, Undone, Version
-from personas.versions.log import VersionLog, read_log
+from personas.versions.log import PROPOSAL, VersionLog, read_log
 from personas.versions.merge import count, unified_diff
 from personas.versions.undo import Direction, key_of_run
 
@@ -71,6 +71,7 @@ class Store:
     def __init__(self, home: Home, *, now: Callable[[], datetime] = utc_now) -> None:
         self.home = home
         self._now = now
+        self._make_document: Callable[..., Document] = Document
         self.in_editor: dict[str, OpenInEditor] = {}
 
     # -- reading --------------------------------------------------------------------------------------
@@ -334,6 +335,8 @@ class Store:
             raise InvalidValue(f"A version's name has at most {VERSION_NAME_LIMIT} characters.")
         if name.isdigit():
             raise InvalidValue("A version's name must not be a number: versions have numbers already.")
+        if PROPOSAL.match(name):
+            raise InvalidValue(f"{name!r} names a proposal; choose another name.")
         encode(name)
         with file.lock():
             content = file.read_if_there()
@@ -475,10 +478,12 @@ class Store:
         if "/" in persona_id:
             from personas.library_document import library_document
 
-            return library_document(self.home, persona_id, now=self._now, editor=editor)
+            return library_document(
+                self.home, persona_id, now=self._now, editor=editor, make=self._make_document
+            )
         if not is_id(persona_id):
             raise OutsideHome(f"{persona_id!r} cannot be a persona's id: an id is a plain file name.")
-        return Document(
+        return self._make_document(
             self.home,
             persona_id,
             (self.home.personas / f"{persona_id}.toml",),

@@ -17,7 +17,7 @@ from typing import Any
 from agent.chat.live_session import ChatSession
 from agent.chat.run_log import log_run
 from agent.chat.run_spec import PLAIN, RunSpec
-from agent.chat.system_prompt import system_prompt
+from agent.chat.system_prompt import PROPOSES, system_prompt
 from agent.chat.tool_callers import NO_CALL, ToolCallers
 from agent.core.agent import Agent, as_message
 from agent.core.cancellation import CancelScope, detach
@@ -36,7 +36,9 @@ from agent.tools import make_tools, registered
 from agent.tools.context import OutputControls, ToolEnvironment, Writes, Written, write_in_thread
 from agent.transcript.context_window import context_window
 from personas.errors import Busy
+from personas.proposals import ProposalStore
 from personas.store import Store
+from personas.versions.authorship import Author
 
 log = logging.getLogger(__name__)
 
@@ -110,9 +112,8 @@ class Chat:
         self.persona_id = persona_id
         self._store = store
         self._flush = flush
-        self._env = ToolEnvironment(
-            store, persona_id, on_change=on_change, writes=writes, on_keep=on_keep, outputs=outputs
-        )
+        self._on_change = on_change
+        self._env = ToolEnvironment(store, persona_id, writes=writes, on_keep=on_keep, outputs=outputs)
         self._sent_turns = 0  # in this run
         self._asked = "", ""  # the model of this run, and its endpoint
         self._tool_callers = ToolCallers(store.home)
@@ -165,6 +166,17 @@ class Chat:
     def store(self) -> Store:
         """Where the persona lives."""
         return self._store
+
+    @property
+    def tool_store(self) -> Store:
+        """What the tools of the last run act on: where the persona lives, or the run's proposal."""
+        return self._env.store
+
+    @property
+    def proposal(self) -> str | None:
+        """The name of what the last run has proposed, None where it wrote, or changed nothing. Reads the disk."""
+        store = self._env.store
+        return store.name if isinstance(store, ProposalStore) else None
 
     @property
     def model(self) -> Model:
@@ -332,6 +344,13 @@ class Chat:
     def _open_run(self, held: ExitStack) -> list[Turn]:
         """Take the session's lock, catch up with what others wrote, and return what goes before the words."""
         persona = self.session.open_run(held)
+        self._env.store, self._env.on_change = self._store, self._on_change
+        if self._spec.proposes:
+            by = Author("agent", session_id=self.session.id, run_id=self._spec.unit)
+            self._env.store = ProposalStore(self._store, self.persona_id, by)
+            self._env.on_change = lambda _written: None
+        if self._env.outputs is not None:
+            self._env.outputs.store = self._env.store
         return [*self._notice_on_older(), *self.session.user_edits(persona)]
 
     async def _opened_run(self, held: ExitStack) -> list[Turn]:
@@ -352,6 +371,7 @@ class Chat:
         agent.system_prompt = (
             system_prompt(self.persona_id, session.persona_name, session.about, session.about_by_owner)
             + given.instructions
+            + (PROPOSES if given.proposes else "")
         )
         agent.tools = (*self.tools, *given.tools)
         agent.limits = given.limits or self._limits

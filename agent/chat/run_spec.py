@@ -21,6 +21,7 @@ class RunSpec:
         gate: asked before each call, once unsaved text is written; may wait for the person.
         limits: what the run may use up, instead of what the settings say.
         unit: all changes are undone together under this name; None: those of the run.
+        proposes: whether the changes are not written, but a proposal of this unit, see `personas.proposals`.
         in_reach: called first of all, once `Chat.abort` reaches this run: who was asked to stop it before does so.
         prepare: called once the conversation is held and read, before anything is said; gives turns that go right
             before the person's words.
@@ -35,6 +36,7 @@ class RunSpec:
     gate: BeforeToolCall | None = None
     limits: Limits | None = None
     unit: str | None = None
+    proposes: bool = False
     in_reach: Callable[[], None] | None = None
     prepare: Callable[[], Awaitable[Sequence[Turn]]] | None = None
     asides: Sequence[Turn] = ()

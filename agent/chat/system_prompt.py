@@ -98,3 +98,10 @@ When a request clearly needs several steps or may take a while, call `begin_task
 how to work on it. For anything smaller just act and answer.
 """
 """Added to the system prompt where the owner's settings let a message become a task by itself."""
+
+PROPOSES = """
+## Proposals
+The owner reviews what you change in this run: it is a proposal, and written only once they keep it. Your tools read it \
+as if it were written. Say what you propose, not that it is done.
+"""
+"""Added to the system prompt while a run proposes its changes."""

@@ -148,7 +148,13 @@ class AgentJobs:
     # -- acting ----------------------------------------------------------------------------------------
 
     async def start(
-        self, chat: Chat, text: str, *, kind: AgentKind = "task", turn_id: str | None = None
+        self,
+        chat: Chat,
+        text: str,
+        *,
+        kind: AgentKind = "task",
+        turn_id: str | None = None,
+        proposes: bool = False,
     ) -> Job:
         """Begin a task; return once the agent is at work.
 
@@ -157,6 +163,8 @@ class AgentJobs:
             text: what the person says.
             kind: `task` ends with `task_complete`, `chat` with the answer.
             turn_id: the id that the turn gets, by which its sender sees that it arrived; None for a new one.
+            proposes: whether its changes are not written, but a proposal that waits for the person's word, see
+                `personas.proposals`; `Chat.proposal` names it.
 
         Raises:
             JobWaits: the persona's task waits for an answer.
@@ -173,6 +181,7 @@ class AgentJobs:
                 persona_id=chat.persona_id,
                 session_id=session_id or "",
                 kind=kind,
+                proposes=proposes,
                 original_prompt=text,
                 prompt_turn_id=said.id,
                 model=chat.model.name,

@@ -224,7 +224,8 @@ class AgentRun(AskingJob):
             limits=job_limits(
                 options, model, self.job, may_begin=may_begin, is_task=lambda: self.job.kind == "task"
             ),
-            unit=self.job.id if self.job.kind == "task" or may_begin else None,
+            unit=self.job.id if self.job.kind == "task" or may_begin or self.job.proposes else None,
+            proposes=self.job.proposes,
             in_reach=self._stop_if_asked,
             prepare=begin,
             asides=budget_notices(options, model, self.job),
@@ -304,7 +305,7 @@ class AgentRun(AskingJob):
 
     def _on_tool_end(self, event: ToolEnd) -> None:
         self._open.discard(event.call.id)
-        if not event.is_error and has_written(event):
+        if not event.is_error and not self.job.proposes and has_written(event):
             self._wrote = True
         if event.call.tool_name == TASK_COMPLETE and not event.is_error:
             self._summary = str(event.call.input.get("summary", ""))

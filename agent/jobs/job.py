@@ -146,6 +146,7 @@ class Job(_Frozen):
         persona_id: whom it is about.
         session_id: the conversation it lives in.
         kind: `chat` ends with the answer, `task` only with `task_complete`.
+        proposes: whether its changes are a proposal, see `personas.proposals`.
         status: see `TRANSITIONS`.
         original_prompt: the words that began it.
         prompt_turn_id: the turn that holds them in the conversation.
@@ -169,6 +170,7 @@ class Job(_Frozen):
     persona_id: str
     session_id: str
     kind: Line = "task"
+    proposes: bool = False
     status: Status = "running"
     original_prompt: str
     prompt_turn_id: str = ""

@@ -111,7 +111,7 @@ class AskingJob:
         """Ask for the person's word where the rules want it."""
         tool = context.tool
         try:
-            effect = await asyncio.to_thread(effect_of_call, self.chat.store, tool.name, context.input)
+            effect = await asyncio.to_thread(effect_of_call, self.chat.tool_store, tool.name, context.input)
         except PersonaError as error:
             return Block(text_of(error))
         verdict = self._options.approval.verdict(tool, effect)
@@ -157,7 +157,7 @@ class AskingJob:
 
     async def _approval(self, context: HookContext) -> Approval:
         """What the person is asked to agree to, as the call stands now."""
-        store, persona_id = self.chat.store, self.chat.persona_id
+        store, persona_id = self.chat.tool_store, self.chat.persona_id
         return await asyncio.to_thread(approval_of, store, persona_id, context.tool, context.input)
 
     async def grant(self, tool_name: str, decision: Decision) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from personas.errors import InvalidValue
@@ -15,6 +16,8 @@ if TYPE_CHECKING:
     from agent.outputs.evaluator import Evaluator
     from agent.outputs.report import InputReport, PersonaReport
 
+PROPOSED = "proposed"
+"""Where outputs of a prompt are that a run proposes, see `Variant.apart`."""
 LONGEST_SHOWN = 600
 """Characters of an output in the result of a run; `get_output` has the whole."""
 NO_MODEL = "No model is connected that answers as the persona; the owner connects one with /model."
@@ -24,13 +27,13 @@ class AgentOutputs:
     """Runs test inputs for the agent, see `OutputControls`.
 
     Args:
-        store: where the persona lives.
+        store: where the persona lives; during a run that proposes, where it is read as proposed.
         persona_id: which one.
         evaluator_of: returns what runs them; called in threads and in the loop.
     """
 
     def __init__(self, store: Store, persona_id: str, evaluator_of: Callable[[], Evaluator]) -> None:
-        self._store = store
+        self.store = store
         self._persona_id = persona_id
         self._evaluator_of = evaluator_of
         self._used: Evaluator | None = None
@@ -47,7 +50,7 @@ class AgentOutputs:
 
     def asks_first(self, ids: Sequence[str]) -> bool:
         """Return whether so many inputs are more than the agent runs unasked. Reads the disk."""
-        number = len(set(ids)) or len(self._store.get(self._persona_id).test_inputs)
+        number = len(set(ids)) or len(self.store.get(self._persona_id).test_inputs)
         return number > self._evaluator.options.runs_unasked
 
     async def run(self, ids: Sequence[str], samples: int | None, version: int | str | None) -> Any:
@@ -77,9 +80,9 @@ class AgentOutputs:
         """
         from agent.outputs.output_log import OutputLog
 
-        stored = await asyncio.to_thread(OutputLog(self._store.home, self._persona_id).read)
-        for one in stored.outputs:
-            if one.id == output_id:
+        for apart in ("", PROPOSED):
+            stored = await asyncio.to_thread(OutputLog(self.store.home, self._persona_id, apart).read)
+            if (one := next((one for one in stored.outputs if one.id == output_id), None)) is not None:
                 return {"id": one.id, "input_id": one.input_id, "sample": one.sample, "version": one.version,
                         "model": one.model, "text": one.text, "error": one.error}  # fmt: skip
         raise InvalidValue(f"There is no output {output_id!r}.")
@@ -133,13 +136,15 @@ class AgentOutputs:
         return await asyncio.to_thread(self._prepare, ids, samples, version)
 
     def _prepare(self, ids: Sequence[str], samples: int | None, version: int | str | None) -> Evaluation:
-        from agent.outputs.variant import chosen_inputs, read_runnable
+        from agent.outputs.variant import chosen_inputs, effective_prompt, read_runnable
 
         if not self._evaluator.is_connected:
             raise InvalidValue(NO_MODEL)
-        persona = read_runnable(self._store, self._persona_id)
+        persona = read_runnable(self.store, self._persona_id)
         inputs = chosen_inputs(persona, ids)
         variant = self._evaluator.variant(persona, version=version, fixed=version is None)
+        if version is None and self.store.home.instead:
+            variant = replace(variant, prompt=effective_prompt(self.store.home, persona), apart=PROPOSED)
         return self._evaluator.evaluation(persona, variant, inputs, samples=samples)
 
 

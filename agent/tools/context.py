@@ -179,7 +179,13 @@ class JobControls(Protocol):
 
 
 class OutputControls(Protocol):
-    """Runs the persona's test inputs; what comes back is data for the model."""
+    """Runs the persona's test inputs; what comes back is data for the model.
+
+    Attributes:
+        store: where the persona is read.
+    """
+
+    store: Store
 
     def asks_first(self, ids: Sequence[str]) -> bool:
         """Return whether a run of these inputs, all where none is named, is so large that the person is asked."""

@@ -36,10 +36,15 @@ class Home:
 
     Args:
         root: the folder; made absolute, symlinks in it followed.
+
+    Attributes:
+        instead: what is read in place of the files of documents, None for one that is not there. Empty, but for what a run
+            reads whose changes are a proposal.
     """
 
     def __init__(self, root: Path) -> None:
         self.root = Path(os.path.realpath(root))
+        self.instead: dict[Path, bytes | None] = {}
 
     def __repr__(self) -> str:
         return f"Home({str(self.root)!r})"

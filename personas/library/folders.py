@@ -68,7 +68,10 @@ def files_of(home: Home, kind: Kind, name: str) -> tuple[Path, ...]:
 def path_of(home: Home, kind: Kind, name: str) -> Path | None:
     """Return the file of a document, None where there is none."""
     for path in files_of(home, kind, name):
-        if os.path.lexists(path) or (path.name == SKILL_FILE and path.parent.is_symlink()):
+        if path in home.instead:
+            if home.instead[path] is not None:
+                return path
+        elif os.path.lexists(path) or (path.name == SKILL_FILE and path.parent.is_symlink()):
             return path
     return None
 
@@ -110,7 +113,7 @@ def read_file_of(home: Home, kind: Kind, name: str, *, folder: Path | None = Non
     is_skill_file = path.name == SKILL_FILE
     try:
         is_plain = path.parent == folder and not path.is_symlink()
-        content = read_regular(path, root=path.parent if is_plain else home.root)
+        content = home.instead.get(path) or read_regular(path, root=path.parent if is_plain else home.root)
     except FileNotFoundError:
         gone = StorageError(f"{path} is gone, or a symlink that leads nowhere.")
         return broken_document(kind, name, gone)
@@ -144,9 +147,13 @@ def names(home: Home, kind: Kind) -> list[str]:
                 ):
                     found.add(entry.name)
     except FileNotFoundError:
-        return []
+        pass
     except OSError as error:
         raise storage_error(error, "read", folder) from None
+    for path, content in home.instead.items():
+        if folder in path.parents:
+            name = path.parent.name if path.name == SKILL_FILE else path.stem
+            (found.discard if content is None else found.add)(name)
     return sorted(found)
 
 
@@ -162,7 +169,9 @@ def read_all(home: Home, kind: Kind) -> list[LibraryDocument]:
     for name in names(home, kind):
         document: LibraryDocument | None
         if is_name(name):
-            stamp = stamp_of(folder / f"{name}.toml")  # taken before reading: never newer than the text
+            path = folder / f"{name}.toml"
+            # Taken before reading: never newer than the text. What stands in for a file has none.
+            stamp = None if path in home.instead else stamp_of(path)
             document = index.get(name, stamp)
             if document is None and (document := read_file_of(home, kind, name, folder=folder)) is not None:
                 index.add(document, stamp)

@@ -13,7 +13,7 @@ MCP = "mcp:"
 REQUEST_LIMIT = 300
 """Most characters that are kept of the request that led to a change."""
 
-Role = Literal["change", "undo", "redo", "external", "snapshot", "kept", "delete"]
+Role = Literal["change", "undo", "redo", "external", "snapshot", "kept", "delete", "proposal"]
 Note = tuple[str, str]
 """Subject and summary of a change."""
 
@@ -49,15 +49,17 @@ class Version:
     """One change of a document, and the text it led to.
 
     Attributes:
-        number: ascending from 1; numbers may have gaps. Version 0, the first text, is no change and has none.
+        number: ascending from 1; numbers may have gaps. Version 0, the first text, is no change and has none. 0 of a
+            proposal, which lies outside the numbers.
         by: who made the change.
         at: when, UTC ISO 8601.
         reason: why, in the words of whoever made it; else a summary of the change.
         before: SHA-256 (hex) of the text before the change.
         sha: SHA-256 of the text after it; None: the document was deleted.
         added, removed: lines.
-        name: given by a person, unique among the document's versions, or None.
-        role: what kind of change. `snapshot` left the text as it was; `kept` is a text that never was the file's.
+        name: given by a person, unique among the document's versions, or None; of a proposal `proposal-N`.
+        role: what kind of change. `snapshot` left the text as it was; `kept` is a text that never was the file's;
+            `proposal` waits for the person's word, see `personas.proposals`.
         note: subject and summary.
         typed: whether another autosave may join it.
         unit: key of the unit of undo it belongs to.
@@ -84,7 +86,7 @@ class Version:
     def to_record(self) -> dict[str, object]:
         """Return the JSON-ready shape of `persona log --json`."""
         return {
-            "version": self.number,
+            "version": None if self.role == "proposal" else self.number,
             "name": self.name,
             "by": self.by.kind,
             "session_id": self.by.session_id,

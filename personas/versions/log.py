@@ -14,6 +14,8 @@ from personas.versions.undo import UndoHistory
 
 SHA = re.compile(r"[0-9a-f]{64}\Z")
 """A SHA-256 in hex."""
+PROPOSAL = re.compile(r"proposal-[0-9]{1,9}\Z")
+"""The name of a proposal."""
 _STRETCH = 600  # seconds in which one person's autosaves are one version
 _RECORDS_LIMIT = 1000  # a longer journal is pruned
 
@@ -38,6 +40,11 @@ def to_journal(version: Version) -> dict[str, Any]:
         "unit": version.unit,
         **{key: value for key, value in optional.items() if value is not None},
     }
+
+
+def proposal_to_journal(proposal: Version) -> dict[str, Any]:
+    """Return the record of an open proposal; a later one of the same name replaces it."""
+    return {**to_journal(proposal), "type": "proposal", "name": proposal.name}
 
 
 def from_journal(record: dict[str, Any]) -> Version:
@@ -98,6 +105,8 @@ class VersionLog:
         gone: the change that deleted the file, None while it is there.
         names: the names of versions, by number; version 0 may have one.
         next_version: the number the next version gets.
+        proposals: the changes that wait for the person's word, by name, oldest first.
+        proposed: how many proposals there were; a name is not given again.
         records: how many records the journal has.
         kept: how many it had when it was last pruned.
     """
@@ -110,6 +119,8 @@ class VersionLog:
     gone: Version | None = None
     names: dict[int, str] = field(default_factory=dict)
     next_version: int = 1
+    proposals: dict[str, Version] = field(default_factory=dict)
+    proposed: int = 0
     records: int = 0
     kept: int = 0
 
@@ -238,6 +249,9 @@ def _take(log: VersionLog, pending: Version | None, record: dict[str, Any]) -> V
             log.take(pending)
         log.next_version = max(log.next_version, version.number + 1)
         return version
+    if kind == "proposal":
+        _take_proposal(log, record)
+        return pending
     if kind == "void":
         return None
     if pending is not None:
@@ -262,6 +276,17 @@ def _take(log: VersionLog, pending: Version | None, record: dict[str, Any]) -> V
     return None
 
 
+def _take_proposal(log: VersionLog, record: dict[str, Any]) -> None:
+    name = str(record["name"])
+    if not PROPOSAL.match(name):
+        raise ValueError("not a proposal")
+    log.proposed = max(log.proposed, int(name.rpartition("-")[2]))
+    if record.get("closed"):
+        log.proposals.pop(name, None)
+    else:
+        log.proposals[name] = replace(from_journal(record), name=name)
+
+
 def _take_pruned(log: VersionLog, record: dict[str, Any]) -> None:
     sha = None if record["sha"] is None else _checked_sha(record["sha"])
     first = log.first_sha if record.get("first") is None else _checked_sha(record["first"])
@@ -270,10 +295,11 @@ def _take_pruned(log: VersionLog, record: dict[str, Any]) -> None:
     log.last, log.last_sha, log.first_sha = None, sha, first
     log.next_version = max(log.next_version, next_version)
     log.kept = kept
+    log.proposed = max(log.proposed, int(record.get("proposed", 0)))
 
 
 def pruned_records(log: VersionLog, kept: list[Version]) -> Iterator[dict[str, Any]]:
-    """Yield the records of a journal in which nothing but the versions `kept` and the units of undo is left."""
+    """Yield the records of a journal with the versions `kept`, the units of undo and the open proposals alone."""
     count = 0
     for version in kept:
         yield to_journal(replace(version, pruned=True))
@@ -284,6 +310,9 @@ def pruned_records(log: VersionLog, kept: list[Version]) -> Iterator[dict[str, A
         if number in numbers:
             yield {"type": "name", "version": number, "name": name}
             count += 1
+    for proposal in log.proposals.values():
+        yield proposal_to_journal(proposal)
+        count += 1
     yield {
         "type": "thinned",
         **log.history.to_record(),
@@ -291,6 +320,7 @@ def pruned_records(log: VersionLog, kept: list[Version]) -> Iterator[dict[str, A
         "first": log.first_sha,
         "next": log.next_version,
         "kept": count + 1,
+        "proposed": log.proposed,
     }
 
 

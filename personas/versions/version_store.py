@@ -145,6 +145,7 @@ class VersionFolder:
         shas = log.history.shas() | {log.first_sha, log.last_sha}
         shas.update(version.sha for version in kept)
         shas.update(v.before for v in kept if v.role == "external" or v.by.run_id is not None)
+        shas.update(sha for one in log.proposals.values() for sha in (one.before, one.sha))
         text = b"".join(encode_record(record) for record in pruned_records(log, kept))
         replace_file(self._journal_path, text, root=self._home.root)
         self._drop_texts(shas)
@@ -152,7 +153,7 @@ class VersionFolder:
     def drop_unused(self, sha: str, log: VersionLog) -> None:
         """Drop a text that nothing refers to any more, such as an autosave in the middle of a stretch."""
         used = log.history.shas() | {log.first_sha, log.last_sha}
-        for version in log.versions.values():
+        for version in [*log.versions.values(), *log.proposals.values()]:
             used |= {version.before, version.sha}
         if sha not in used:
             with contextlib.suppress(OSError):  # left over, it costs room, nothing else
