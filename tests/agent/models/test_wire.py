@@ -332,6 +332,17 @@ def test_a_start_that_is_repeated_without_its_fields_goes_on_with_the_block() ->
     assert texts(events, "thinking") == ["", "Hm"]
 
 
+@pytest.mark.parametrize(("again", "name"), [("a", "u"), ("b", "t")])
+def test_a_start_with_another_id_or_name_in_place_of_an_open_call_begins_another(
+    again: str, name: str
+) -> None:
+    events = run(
+        start(0, "tool_use", id="a", name="t"), json_part(0, '{"x":'), start(0, "tool_use", id=again, name=name),
+        json_part(0, "{}"), stop(0), reason("tool_use"), STOP,
+    )  # fmt: skip
+    assert calls(events) == [("t", '{"x":', False), (name, "{}", True)]
+
+
 def test_an_empty_delta_after_the_end_of_a_call_is_nothing() -> None:
     events = run(
         start(0, "tool_use", id="a", name="t"), json_part(0, "{}"), stop(0), json_part(0, ""), reason("tool_use"), STOP
