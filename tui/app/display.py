@@ -4,31 +4,54 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Iterable
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol, cast
 
-from tui.terminal.capabilities import Capabilities, detect
+from tui.terminal.capabilities import Calm, Capabilities, Colours, detect
 from tui.terminal.sanitise import spell_out_too
 from tui.terminal.textual_compat.colours import limit_colours
 
 if TYPE_CHECKING:
-    from textual.app import App
+    from collections.abc import Mapping
 
+    from textual.theme import Theme
+    from textual.types import AnimationLevel
+
+    from tui.settings.schema import Settings
     from tui.terminal.ascii_fallback import Charset
+
+
+class DisplayedApp(Protocol):
+    """What is shown; `PersonaApp` itself is not named here: both modules would import one another."""
+
+    theme: str
+    animation_level: AnimationLevel
+    charset: Charset | None
+    settings: Settings
+    _driver: Any  # Textual's, with its `write` replaced
+
+    @property
+    def available_themes(self) -> Mapping[str, Theme]: ...
+    @property
+    def is_headless(self) -> bool: ...
+    def take_terminal(self) -> None: ...
+    def redraw(self) -> None: ...
+    def call_later(self, callback: Callable[..., object], *args: object, **kwargs: object) -> bool: ...
+    def show_message(self, message: str, *, error: bool = False) -> None: ...
 
 
 class Appearance:
     """Shows a program as its settings and its terminal want it.
 
     Args:
-        app: a `PersonaApp`; named here, both modules and its other parts would import one another.
+        app: the program.
         env: the environment.
 
     Attributes:
         capabilities: what the terminal can do.
     """
 
-    def __init__(self, app: App[Any], env: dict[str, str]) -> None:
-        self._app: Any = app
+    def __init__(self, app: DisplayedApp, env: dict[str, str]) -> None:
+        self._app = app
         self._env = env
         self.capabilities = self._detected()
         self._told_theme = ""
@@ -67,9 +90,9 @@ class Appearance:
         settings = self._app.settings
         return detect(
             self._env,
-            calm=settings.calm,
+            calm=cast(Calm, settings.calm),
             ascii_only=True if settings.glyphs == "ascii" else None,
-            colours=settings.colours,
+            colours=cast(Colours, settings.colours),
         )
 
     def _choose_signs(self) -> None:
