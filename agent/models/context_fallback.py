@@ -35,7 +35,7 @@ class Shortened:
         self.model = model
         self._most: int | None = None  # of the person's messages, since something did not fit
         self._refused = 0  # length of the shortest request that did not
-        self._told = False  # whether the request before was shortened, and that was said
+        self._warned = False  # whether the request before was shortened, and that was said
 
     @property
     def name(self) -> str:
@@ -54,9 +54,9 @@ class Shortened:
             if self._most is not None and length_of(request) >= self._refused:
                 messages = last_messages(messages, self._most)
             if len(messages) == len(request.messages):
-                self._told = False
-            elif not self._told:
-                self._told = True
+                self._warned = False
+            elif not self._warned:
+                self._warned = True
                 last = "last message" if self._most == 1 else f"last {self._most} messages"
                 yield Notice(
                     f"The conversation is too long for {self.name}: only your {last}, with what followed, will be sent."
@@ -79,7 +79,7 @@ class Shortened:
             length = length_of(replace(request, messages=messages))
             self._refused = length if self._most is None else min(self._refused, length)
             self._most = spoken // 2
-            self._told = False
+            self._warned = False
 
 
 @asynccontextmanager

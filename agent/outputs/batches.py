@@ -67,7 +67,7 @@ class Batches:
         self._log = log
         self._model_of = model_of
         self._on_status = on_status
-        self._told: dict[str, BatchStatus] = {}
+        self._emitted: dict[str, BatchStatus] = {}
         self._clock = clock or SystemClock()
 
     async def submit(self, trials: Sequence[Trial]) -> None:
@@ -100,7 +100,7 @@ class Batches:
         else:
             batch = Batch(status.id, model.endpoint, model.name, tuple(outputs))
             await asyncio.to_thread(self._log.append_batch, batch)
-            self._tell(status)
+            self._emit(status)
             return
         raise BatchFailed(f"The batch could not be made: {problem.message}")
 
@@ -120,7 +120,7 @@ class Batches:
             results: Mapping[str, BatchResult] | None = None
             try:
                 status = await model.batch(batch.id)
-                self._tell(status)
+                self._emit(status)
                 if status.has_ended:
                     results = await model.batch_results(batch.id)
             except ModelFailure as failure:
@@ -160,9 +160,9 @@ class Batches:
                 on_brought(output)
         return found
 
-    def _tell(self, status: BatchStatus) -> None:
-        if self._told.get(status.id) != status:
-            self._told[status.id] = status
+    def _emit(self, status: BatchStatus) -> None:
+        if self._emitted.get(status.id) != status:
+            self._emitted[status.id] = status
             self._on_status(status)
 
     async def _open(self) -> list[Batch]:

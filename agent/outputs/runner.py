@@ -292,11 +292,11 @@ class OutputRun:
         except asyncio.CancelledError:
             await asyncio.wait({storing})
             if storing.exception() is None:
-                self._tell(trial, output)
+                self._emit(trial, output)
             raise
-        self._tell(trial, output)
+        self._emit(trial, output)
 
-    def _tell(self, trial: Trial, output: Output) -> None:
+    def _emit(self, trial: Trial, output: Output) -> None:
         self.outputs.append(output)
         self._on_event(OutputEnd(trial, output))
         self.job = self.job.model_copy(

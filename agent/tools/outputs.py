@@ -58,7 +58,7 @@ def _asks_first(env: ToolEnvironment, given: Any) -> bool:
     return env.outputs is not None and env.outputs.asks_first(getattr(given, "ids", []))
 
 
-async def _told(work: Awaitable[Any]) -> str | ToolOutput:
+async def _answer_or_error(work: Awaitable[Any]) -> str | ToolOutput:
     try:
         return as_json(await work)
     except PersonaError as error:
@@ -81,12 +81,12 @@ def _controls(env: ToolEnvironment) -> Any:
     costs=_asks_first,
 )
 async def run_test_inputs(env: ToolEnvironment, given: RunInput, _ctx: ToolContext) -> str | ToolOutput:
-    return await _told(_controls(env).run(given.ids, given.samples, given.version))
+    return await _answer_or_error(_controls(env).run(given.ids, given.samples, given.version))
 
 
 @tool("Read an output", "Read one output whole.", OutputInput, "read", offered="with outputs")
 async def get_output(env: ToolEnvironment, given: OutputInput, _ctx: ToolContext) -> str | ToolOutput:
-    return await _told(_controls(env).output(given.id))
+    return await _answer_or_error(_controls(env).output(given.id))
 
 
 @tool(
@@ -98,7 +98,7 @@ async def get_output(env: ToolEnvironment, given: OutputInput, _ctx: ToolContext
     costs=_asks_first,
 )
 async def compare_versions(env: ToolEnvironment, given: CompareInput, _ctx: ToolContext) -> str | ToolOutput:
-    return await _told(_controls(env).compare(given.a, given.b))
+    return await _answer_or_error(_controls(env).compare(given.a, given.b))
 
 
 @tool(
@@ -119,7 +119,7 @@ async def list_versions(env: ToolEnvironment, _given: NoInput, _ctx: ToolContext
             "more": len(log) - len(shown),
         }
 
-    return await _told(asyncio.to_thread(read))
+    return await _answer_or_error(asyncio.to_thread(read))
 
 
 @tool(
@@ -134,7 +134,7 @@ async def diff_versions(env: ToolEnvironment, given: CompareInput, _ctx: ToolCon
         found = env.store.diff(env.persona_id, given.a, given.b)
         return {**found.to_record(), "diff": found.diff[:LONGEST_DIFF], "cut": len(found.diff) > LONGEST_DIFF}
 
-    return await _told(asyncio.to_thread(read))
+    return await _answer_or_error(asyncio.to_thread(read))
 
 
 @tool(
@@ -180,7 +180,7 @@ async def list_personas(env: ToolEnvironment, _given: NoInput, _ctx: ToolContext
         ]
         return {"note": NOT_INSTRUCTIONS, "personas": listed}
 
-    return await _told(asyncio.to_thread(read))
+    return await _answer_or_error(asyncio.to_thread(read))
 
 
 @tool(
@@ -197,7 +197,7 @@ async def inspect_persona(env: ToolEnvironment, given: PersonaInput, _ctx: ToolC
         return {"note": NOT_INSTRUCTIONS, "id": other.id, "name": other.name, "description": other.description,
                 "system_prompt": other.system_prompt, "test_inputs": inputs}  # fmt: skip
 
-    return await _told(asyncio.to_thread(read))
+    return await _answer_or_error(asyncio.to_thread(read))
 
 
 def _expectations(persona: Persona, input_id: str) -> str:

@@ -157,7 +157,7 @@ LOOK_EVERY = 0.005
 
 STAYS = 600.0
 """Seconds for which panel and messages stay in a test that says nothing of it: a loaded machine may be slow to look."""
-tui.app.app.TOLD_SECONDS = tui.app.app.ERROR_SECONDS = tui.widgets.run_strip.ENDED_SECONDS = STAYS
+tui.app.app.MESSAGE_SECONDS = tui.app.app.ERROR_SECONDS = tui.widgets.run_strip.ENDED_SECONDS = STAYS
 
 
 PAINTS_PER_SECOND = 4

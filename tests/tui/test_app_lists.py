@@ -88,7 +88,7 @@ async def test_a_line_that_cannot_be_taken_stays_to_be_mended_and_the_dialog_say
     async with program(make_store(tmp_path)) as p:
 
         def said() -> str:
-            return "".join(str(told.render()) for told in p.app.screen.query("#dialog-told"))
+            return "".join(str(told.render()) for told in p.app.screen.query("#dialog-message"))
 
         for key, kept in ("n", "New"), ("c", "One (copy)"), ("r", "Renamed"):
             p.main.action_go("personas")

@@ -325,7 +325,7 @@ async def test_a_test_input_changed_on_both_sides_is_chosen_and_no_word_is_lost(
         assert p.app.screen is p.main, "no dialog opens by itself"
         await p.press("f5")
         dialog = await p.dialog(ChooseText)
-        assert p.messages == [] and not dialog.query("#dialog-told"), "what told of it is not in its way"
+        assert p.messages == [] and not dialog.query("#dialog-message"), "what told of it is not in its way"
         await p.press(key)
         await p.until(lambda: [t.content for t in store.get("t").test_inputs] == contents)
         await p.until(lambda: not p.main.tests.editor.unsaved)

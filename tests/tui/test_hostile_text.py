@@ -458,7 +458,7 @@ async def test_every_dialog_made_of_hostile_text_shows_only_text(tmp_path: Path)
             dialog = make(text, tmp_path)
             p.app.push_screen(dialog)
             await p.until(lambda dialog=dialog: p.app.screen is dialog and dialog.is_mounted)  # type: ignore[misc]
-            dialog.show_told(text, error=True)
+            dialog.show_notification(text, error=True)
             await p.pilot.pause()
             check(p.app)
             dialog.dismiss(None)

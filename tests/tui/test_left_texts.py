@@ -29,7 +29,7 @@ async def test_a_file_with_text_that_no_home_took_is_named_until_it_is_gone(
         )
         path.unlink()
         p.app.clear_notifications()
-        await p.main.tell_left_texts()
+        await p.main.show_left_texts()
         assert p.messages == []
     assert list(_left_over()) == []
 

@@ -115,7 +115,7 @@ async def test_the_log_in_the_home_tells_what_the_program_did_and_no_text_and_no
     said = lines_of(store.home)
     for part in (
         "started in", "opened one", "of one started with", "called update_persona_name", "ended, completed after 2 steps",
-        "saved prompt of one", "told: it holds [secret]", "RuntimeError: with [secret]",
+        "saved prompt of one", "shown: it holds [secret]", "RuntimeError: with [secret]",
     ):  # fmt: skip
         assert part in said, (part, said)
     assert not [word for word in ("0123456789", "\x1b", "call it Two", "It is done") if word in said]

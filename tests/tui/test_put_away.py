@@ -86,6 +86,6 @@ def test_nothing_written_is_lost_when_the_messages_are_read_again(
         else:
             shown = (sent.previous(shown) if key == "u" else sent.following(shown)) or shown
     written = set(sent.unsent(shown).split("\n"))
-    now = sent.renew(others, shown)
+    now = sent.replace_messages(others, shown)
     assert set(sent.unsent(now).split("\n")) >= written
     assert now == shown or not set(messages) <= set(others) or len(set(messages)) < len(messages)

@@ -138,7 +138,7 @@ async def test_a_dialog_lays_out_of_a_text_of_any_length_what_is_seen(
             await p.until(lambda dialog=dialog: p.app.screen is dialog and dialog.is_mounted)
             counted.rows = 0
             await look(p.pilot, "pagedown")
-            dialog.show_told(LONG)
+            dialog.show_notification(LONG)
             await p.pilot.pause()
             shown = dialog.query(LongStatic)
             assert any(static.virtual_region.height > 2_000 for static in shown), name

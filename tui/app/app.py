@@ -17,7 +17,7 @@ from textual.theme import Theme
 from personas.errors import PersonaError
 from tui.app.display import Appearance
 from tui.app.environment import given_environment
-from tui.app.notifications import gives_way, rows_below
+from tui.app.notifications import messages_to_dismiss, rows_below
 from tui.app.operation_context import current_operation
 from tui.app.shutdown import Shutdown
 from tui.commands.registry import textual_keymap
@@ -47,7 +47,7 @@ if TYPE_CHECKING:
 log = logging.getLogger(__name__)
 
 
-TOLD_SECONDS, ERROR_SECONDS = 4.0, 8.0
+MESSAGE_SECONDS, ERROR_SECONDS = 4.0, 8.0
 """How long a message is shown, and one that says what went wrong."""
 
 
@@ -315,33 +315,37 @@ class PersonaApp(TerminalApp, inherit_bindings=False):
         """Show a message for a moment; any text, shown literally."""
         message = content(shortened(message, 500)).plain
         if error:
-            log.warning("told: %s", message)
+            log.warning("shown: %s", message)
             self.last_error = (current_operation(), message)
         self.notify(
             message,
             severity="error" if error else "information",
-            timeout=ERROR_SECONDS if error else TOLD_SECONDS,
+            timeout=ERROR_SECONDS if error else MESSAGE_SECONDS,
             markup=False,
         )
 
     def _on_notify(self, event: Notify) -> None:
         # Comes before the handler of the base class, which shows it.
-        new, hides = event.notification, self._hides_told()
+        new, hides = event.notification, self._hides_messages()
         earlier = self._unseen if hides else self._notifications
-        self._untell(gives_way(earlier, new, None if hides else self.size, self._rows_for_told()))
+        self._dismiss_notifications(
+            messages_to_dismiss(earlier, new, None if hides else self.size, self._rows_for_messages())
+        )
         if hides:
             self._unseen.append(new)
-        self.place_told(new)
+        self.place_messages(new)
         # What is told while the program ends finds no screen any more.
         screen = self.screen_stack[-1] if self.screen_stack else None
-        if (show_told := getattr(screen, "show_told", None)) is not None:
-            show_told(new.message, error=new.severity == "error")  # in the dialog: nothing is to cover it
+        if (show := getattr(screen, "show_notification", None)) is not None:
+            show(new.message, error=new.severity == "error")  # in the dialog: nothing is to cover it
 
     def take_back(self, is_over: Callable[[str], bool]) -> None:
         """Show no longer what was told and is over."""
-        self._untell([one for one in [*self._notifications, *self._unseen] if is_over(one.message)])
+        self._dismiss_notifications(
+            [one for one in [*self._notifications, *self._unseen] if is_over(one.message)]
+        )
 
-    def _untell(self, told: Iterable[Notification]) -> None:
+    def _dismiss_notifications(self, told: Iterable[Notification]) -> None:
         for one in told:
             self._unnotify(one, refresh=False)
             if one in self._unseen:
@@ -349,31 +353,31 @@ class PersonaApp(TerminalApp, inherit_bindings=False):
             for shown in self.screen_stack:
                 remove_toast(shown, one)
 
-    def _hides_told(self) -> bool:
+    def _hides_messages(self) -> bool:
         """Whether what is told is not shown now, the terminal being too small. A dialog shows it when it is seen."""
         return len(self.screen_stack) == 1 and self.main.has_class("-too-small")
 
-    def tell_when_seen(self) -> None:
-        """Keep what is told while it is not shown, however long that is, and tell it then."""
-        if self._hides_told():
+    def show_messages_when_seen(self) -> None:
+        """Keep messages while they are not shown, however long that is, and show them then."""
+        if self._hides_messages():
             self._unseen += [one for one in self._notifications if one not in self._unseen]
         elif self._unseen and len(self.screen_stack) == 1:
             unseen = [*self._unseen]
-            self._untell(unseen)
+            self._dismiss_notifications(unseen)
             for one in unseen:
                 self.notify(one.message, severity=one.severity, timeout=one.timeout, markup=False)
 
-    def _rows_for_told(self) -> int:
+    def _rows_for_messages(self) -> int:
         """Return the rows above the chat bar."""
         stages = self.screen_stack[0].query("#stage") if self.screen_stack else ()
         # Nothing stands anywhere before the first layout, and in a terminal that is too small.
         return next((stage.region.bottom for stage in stages), 0) or self.size.height
 
-    def place_told(self, *new: Notification) -> None:
+    def place_messages(self, *new: Notification) -> None:
         """Keep what is told, and is told now, off the chat bar and what stands above the prompt."""
         for screen in self.screen_stack[:1]:
             heads = [one.region.bottom for one in screen.query("#prompt-banner")]
-            rows, head = self._rows_for_told(), max(heads, default=0)
+            rows, head = self._rows_for_messages(), max(heads, default=0)
             down = rows_below([*self._notifications, *new], self.size, rows, head)
             for rack in screen.query(ToastRack):
                 rack.styles.max_height = rows - down
@@ -425,8 +429,8 @@ class PersonaApp(TerminalApp, inherit_bindings=False):
         if isinstance(event, Key | Paste) and not event.is_forwarded and self.screen_stack:
             self.has_typed = True
             self.main.conversation.panel_controller.key_pressed()  # whichever widget or dialog it is for: an error has been seen
-            if (make_way := getattr(self.screen, "make_way", None)) is not None:
-                make_way(event)
+            if (dismiss_for := getattr(self.screen, "dismiss_for", None)) is not None:
+                dismiss_for(event)
         if not self.keys.hold(event):
             moves = self.keys.may_move(event)
             await super().on_event(event)

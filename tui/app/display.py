@@ -54,7 +54,7 @@ class Appearance:
         self._app = app
         self._env = env
         self.capabilities = self._detected()
-        self._told_theme = ""
+        self._warned_of_theme = ""
         self._write_as_it_is: Callable[[str], None] = lambda _data: None
 
     def begin(self) -> None:
@@ -80,9 +80,9 @@ class Appearance:
         theme = {"dark": "textual-dark", "light": "textual-light", "": "textual-dark"}.get(wanted, wanted)
         if theme in app.available_themes:
             app.theme = theme
-        elif wanted != self._told_theme:
+        elif wanted != self._warned_of_theme:
             app.call_later(app.show_message, unknown_theme(wanted, app.available_themes), error=True)
-        self._told_theme = wanted
+        self._warned_of_theme = wanted
         limit_colours(app, self.capabilities.colours)
 
     def _detected(self) -> Capabilities:

@@ -53,7 +53,7 @@ def left_texts() -> list[Path]:
         return []
 
 
-def told_of(left: Sequence[Path]) -> str:
+def sentence_of(left: Sequence[Path]) -> str:
     """Return what is said of such files; empty where there are none."""
     if not left:
         return ""

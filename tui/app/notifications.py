@@ -24,7 +24,7 @@ OF_BROKEN = "the file is broken"
 """What is told of a broken file says this, and is over once the file is mended."""
 
 
-def gives_way(
+def messages_to_dismiss(
     earlier: Iterable[Notification], new: Notification, size: Size | None, above: int = 0
 ) -> list[Notification]:
     """Return which messages go when a new one comes, so that all that stay are on the screen as a whole.

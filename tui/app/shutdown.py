@@ -190,7 +190,7 @@ class Shutdown:
             if (keep_begun := getattr(screen, "keep_begun", None)) is not None:
                 keep_begun()
 
-    async def tell_fault(self, error: Exception) -> None:
+    async def show_fault(self, error: Exception) -> None:
         """Say that something failed unexpectedly, and where the details are."""
         await self._note_in_thread(error)
         where = f"; details: {self.fault_log}" if self.fault_log else ""
@@ -242,7 +242,7 @@ class Shutdown:
         return not thread.is_alive()
 
     @property
-    def told_at_the_end(self) -> str:
+    def closing_message(self) -> str:
         """What is said when the terminal is back; empty for nothing."""
         details = f"details: {self.fault_log}" if self.failure and self.fault_log else ""
         return "; ".join(filter(None, (self.failure, details, self.last_words)))

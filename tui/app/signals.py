@@ -70,7 +70,7 @@ class Guard:
         self._loop = asyncio.get_running_loop()
         with contextlib.suppress(ValueError):  # not in the main thread: then the default stays
             for number in heeded(SIGNALS):
-                signal.signal(number, lambda number, _frame: self._tell(SIGNALS[number]))
+                signal.signal(number, lambda number, _frame: self._leave_soon(SIGNALS[number]))
                 self._heard.append(number)
         threading.Thread(target=self._watch, name="terminal-watch", daemon=True).start()
 
@@ -106,7 +106,7 @@ class Guard:
         except (OSError, ValueError):
             return False
 
-    def _tell(self, code: int) -> None:
+    def _leave_soon(self, code: int) -> None:
         """Have the loop leave; also a signal's handler: it may come in the midst of anything, so no locks in here."""
         if self.code is None and self._loop is not None:
             self.code = code
@@ -119,7 +119,7 @@ class Guard:
             if self._over.wait(LOOK_EVERY):
                 return
             if is_gone(self._files[0]):
-                self._tell(LOST)
+                self._leave_soon(LOST)
         if not self._over.wait(GRACE):
             self._restore_and_end(self.code)
 

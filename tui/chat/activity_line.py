@@ -32,7 +32,7 @@ class ActivityLine:
         self._panel = panel
         self.trace = Trace()
         self._beat: Timer | None = None
-        self._told = ("", False, 0.0)
+        self._shown = ("", False, 0.0)
         """The line: its text, whether the panel was hidden, and when that was."""
 
     def stepped(self, operation: Direction, run_id: str | None) -> None:
@@ -55,12 +55,12 @@ class ActivityLine:
             now = time.monotonic()
             text = activity_line(talk.activity, talk.task, talk.time.seconds(now), now)
         hidden = self._panel.machine.state is PanelState.HIDDEN
-        before, was_hidden, at = self._told
+        before, was_hidden, at = self._shown
         soon = time.monotonic() - at < self._seconds_of_beat
         if text and before and hidden == was_hidden and soon and self._context.question is None:
             return  # shown too recently to change again: the next tick of the timer shows it
         if (text, hidden) != (before, was_hidden):
-            self._told = text, hidden, time.monotonic()
+            self._shown = text, hidden, time.monotonic()
         self._panel.widget.set_title(f"Agent · {text}" if text and not hidden else "Agent")
         if hidden:
             self._context.bar.set_trace(text or self.trace_text())

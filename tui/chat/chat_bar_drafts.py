@@ -65,14 +65,14 @@ class ChatBarDrafts:
         finally:
             # While the screen is taken down it stays in the outbox.
             if self._context.screen.program.is_running and message in self.outbox:
-                self.give_back(message.persona_id, message.typed, mine=message.is_answer)
+                self.restore_message(message.persona_id, message.typed, mine=message.is_answer)
                 self.outbox.end(message)
                 self._context.sync()
 
-    def give_back(self, persona_id: str, text: str, *, mine: bool = False) -> None:
+    def restore_message(self, persona_id: str, text: str, *, mine: bool = False) -> None:
         """Put a text back before the draft of the persona it was written for; `mine`: it answers what is asked."""
         if text.strip() and persona_id in ("", self._context.shown or ""):
-            self._context.bar.put_back(text, mine=mine)
+            self._context.bar.restore_message(text, mine=mine)
         elif text.strip():
             self.unsent.put_before(persona_id, text)
 
@@ -251,7 +251,7 @@ class ChatBarDrafts:
         for step in (self._recover_drafts, self._recover_messages, self._take_from_editors):
             await self._context.screen.start(step(editing))
         if nobodys := self.unsent.texts.pop("", ""):
-            self._context.bar.put_back(nobodys)
+            self._context.bar.restore_message(nobodys)
         self._context.document = editing  # now: what is not read yet must not be overwritten
 
     async def _recover_drafts(self, editing: DocumentController) -> None:

@@ -445,7 +445,7 @@ class ConversationController:
                 if self._context.running
                 else self.panel_controller.machine.request_ended
             )()
-        self.panel_controller.give_way()
+        self.panel_controller.make_room()
         state = self.panel_controller.machine.state
         if state is PanelState.HIDDEN and self.panel_controller.reading:
             self.panel_controller.stop_reading()

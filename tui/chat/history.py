@@ -83,7 +83,7 @@ class ConversationHistory:
         finally:
             self.catching_up = False
 
-    def tell_none(self) -> None:
+    def show_no_conversation(self) -> None:
         """Say why there is no conversation."""
         unread = "The conversation could not be opened: nothing can be done with it until that is mended."
         self._context.screen.show_message(unread if self._context.shown else "Open a persona first.")
@@ -121,7 +121,7 @@ class ConversationHistory:
         """Whether there is a conversation to leave; where there is none, say why."""
         talk = self._context.talk
         if talk is None or talk.chat is None:
-            self.tell_none()
+            self.show_no_conversation()
         elif talk.running:
             self._context.screen.show_message("Stop the agent first.")
         elif not talk.chat.turns:
@@ -164,7 +164,7 @@ class ConversationHistory:
         await self._context.settled.wait()
         talk = self._context.talk
         if talk is None or talk.chat is None or self._context.talks is None or self._context.document is None:
-            self.tell_none()
+            self.show_no_conversation()
             return
         if talk.running:
             self._context.screen.show_message("Stop the agent first.")

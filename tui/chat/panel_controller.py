@@ -118,7 +118,7 @@ class PanelController:
         focused = self._context.screen.focused
         return focused is not None and any(each.id == "panes" for each in focused.ancestors)
 
-    def give_way(self) -> None:
+    def make_room(self) -> None:
         """Leave the panes room while the keys are in one of them."""
         in_pane = self._keys_in_pane
         if in_pane:

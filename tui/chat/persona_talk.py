@@ -71,7 +71,7 @@ class PersonaTalk:
         documents: what is open; None before the home is read.
         evaluator: gives what asks the models, by the settings and the connection as they are now; may block.
         changed: told whenever something else than a line changed.
-        put_back: takes a message that could not be sent.
+        restore_message: takes a message that could not be sent.
 
     Attributes:
         ids: whom the talk is with; none while there is no talk.
@@ -85,10 +85,10 @@ class PersonaTalk:
         evaluator: Callable[[], Evaluator],
         *,
         changed: Callable[[], None],
-        put_back: Callable[[str], None],
+        restore_message: Callable[[str], None],
     ) -> None:
         self._host, self._documents, self._evaluator = host, documents, evaluator
-        self._changed, self._put_back = changed, put_back
+        self._changed, self._restore_message = changed, restore_message
         self.view: TalkView
         self.ids: tuple[str, ...] = ()
         self.at_once = False
@@ -193,7 +193,7 @@ class PersonaTalk:
                 is_said = await self._say(text)
         finally:
             if not is_said:
-                self._put_back(text)
+                self._restore_message(text)
 
     async def _say(self, text: str) -> bool:
         from agent.outputs.ensemble import PersonaAnswer

@@ -89,7 +89,7 @@ class RunEvents:
         if not talk.heard:
             back = [talk.sent, *back]
         talk.heard = True
-        self._drafts.give_back(talk.persona_id, "\n".join(part for part in back if part))
+        self._drafts.restore_message(talk.persona_id, "\n".join(part for part in back if part))
         if talk is self._context.talk:
             if talk.failure:
                 self._panel.view.add_notice(talk.failure, error=True)

@@ -50,7 +50,7 @@ class TaskController:
         with self._drafts.on_its_way(message):
             talks = self._context.talks
             if talk is None or talks is None:
-                self._history.tell_none()
+                self._history.show_no_conversation()
                 return
             if talk.running or talk.task is None or not talk.task.can_continue:
                 self._context.screen.show_message("There is no task to continue.")
@@ -126,7 +126,7 @@ class TaskController:
             return
         turns = talk.chat.withdraw_all()
         talk.undelivered.clear()
-        self._context.bar.put_back(as_typed("\n".join(turn.content for turn in turns)))
+        self._context.bar.restore_message(as_typed("\n".join(turn.content for turn in turns)))
 
     def show_queued(self) -> None:
         queued = self._context.talk.queued if self._context.talk is not None else []
@@ -139,7 +139,7 @@ class TaskController:
             talk.chat.follow_up(text)
             self._context.sync()
         else:
-            self._context.bar.put_back(as_typed(text))
+            self._context.bar.restore_message(as_typed(text))
 
     def take_back(self, key: str, *, edit: bool) -> None:
         """Take a queued message back: into the draft to be edited, or for good."""
@@ -147,5 +147,5 @@ class TaskController:
         if turn is None:
             self._context.screen.show_message("It was delivered already.")
         elif edit:
-            self._context.bar.put_back(as_typed(turn.content))
+            self._context.bar.restore_message(as_typed(turn.content))
         self._context.sync()

@@ -11,7 +11,7 @@ import click
 from personas.errors import InvalidValue, PersonaError
 from tui.cli.exit_codes import COULD_NOT_RUN
 from tui.cli.group import Invocation
-from tui.cli.output_runs import NO_MODEL, NotRun, OutputRuns, told_errors
+from tui.cli.output_runs import NO_MODEL, NotRun, OutputRuns, reported_errors
 from tui.cli.printing import print_json, print_text
 from tui.terminal.sanitise import Sanitiser
 
@@ -65,7 +65,7 @@ def ask(
         said = message_of(message)
     except InvalidValue as error:
         raise click.UsageError(str(error)) from None
-    with told_errors(tell):
+    with reported_errors(tell):
         runs = OutputRuns(invocation, model)
         ids = list(dict.fromkeys(name.strip() for name in to.split(",") if name.strip()))
         if not ids:
@@ -121,7 +121,7 @@ def ask(
             print_text(f"{pace.usage.tokens:,} tokens, {show_cost(pace.cost)}")
         return COULD_NOT_RUN if failed else 0
 
-    with told_errors(tell):
+    with reported_errors(tell):
         code = runs.until_done(work())
     raise click.exceptions.Exit(code)
 

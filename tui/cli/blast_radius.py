@@ -11,7 +11,7 @@ from personas.library.documents import Kind
 from personas.library_store import LibraryStore
 from tui.cli.compare import comparison_rows
 from tui.cli.group import Invocation
-from tui.cli.output_runs import NO_MODEL, OutputRuns, say_estimate, told_errors, until_judged
+from tui.cli.output_runs import NO_MODEL, OutputRuns, reported_errors, say_estimate, until_judged
 from tui.cli.printing import columns, print_json, print_text
 from tui.cli.stderr import print_error
 
@@ -38,7 +38,7 @@ def set_checked(
     from agent.outputs.blast_radius import BlastRadius
 
     library = LibraryStore(invocation.store)
-    with told_errors():
+    with reported_errors():
         runs = OutputRuns(invocation)
         revision = library.get(kind, name).revision
         changed = library.preview(kind, name, fields)

@@ -9,7 +9,7 @@ import click
 
 from tui.cli.group import Invocation
 from tui.cli.options import dry_option, jobs_option, samples_option, yes_option
-from tui.cli.output_runs import NO_MODEL, OutputRuns, say_estimate, told_errors, until_judged
+from tui.cli.output_runs import NO_MODEL, OutputRuns, reported_errors, say_estimate, until_judged
 from tui.cli.outputs import MARKS
 from tui.cli.printing import columns, print_diff, print_json, print_text
 
@@ -66,7 +66,7 @@ def compare(
 
     if len(models) > 2 or (len(models) == 2 and (a or other_id)) or (other_id and a):
         raise click.UsageError("compare two versions, two models, or two personas")
-    with told_errors():
+    with reported_errors():
         runs = OutputRuns(invocation, models[0] if len(models) == 1 else None, jobs)
         runs.pick_up(persona_id, *([other_id] if other_id else []))
         sides, persona = _sides(

@@ -14,8 +14,8 @@ from tui.cli.output_runs import (
     NO_MODEL,
     NotRun,
     OutputRuns,
+    reported_errors,
     say_estimate,
-    told_errors,
     until_judged,
 )
 from tui.cli.printing import columns, print_json, print_text
@@ -64,7 +64,7 @@ def coverage(
     from agent.outputs.variant import chosen_inputs, read_runnable
     from tui.cli.stderr import print_error
 
-    with told_errors():
+    with reported_errors():
         runs = OutputRuns(invocation, model, jobs)
         persona = read_runnable(runs.store, persona_id)
         chosen = chosen_inputs(persona, inputs)

@@ -89,7 +89,7 @@ def run_in_terminal(app: PersonaApp) -> int:
     set_up()
     driver_guard.install()
     terminal_writer.install()
-    guard = Guard(app.shutdown.by_signal, last_words=lambda: app.shutdown.told_at_the_end)
+    guard = Guard(app.shutdown.by_signal, last_words=lambda: app.shutdown.closing_message)
     app.shutdown.guard = guard
     _collect_rarely()
     try:
@@ -100,7 +100,7 @@ def run_in_terminal(app: PersonaApp) -> int:
     if is_gone(0):
         _forget_terminal()
     if app.shutdown.failure:
-        raise PersonaError(app.shutdown.told_at_the_end)
+        raise PersonaError(app.shutdown.closing_message)
     if app.shutdown.last_words:
         from tui.cli.stderr import print_error
 

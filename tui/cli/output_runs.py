@@ -52,7 +52,7 @@ def complain_of(error: PersonaError) -> int:
 
 
 @contextlib.contextmanager
-def told_errors(tell: Callable[[PersonaError], int] = complain_of) -> Iterator[None]:
+def reported_errors(tell: Callable[[PersonaError], int] = complain_of) -> Iterator[None]:
     """Make an unknown persona, input, version or git ref a wrong usage, and all else what could not be run.
 
     Code 1 would say that an expectation failed.

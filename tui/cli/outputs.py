@@ -5,7 +5,7 @@ from __future__ import annotations
 import click
 
 from tui.cli.group import Invocation
-from tui.cli.output_runs import OutputRuns, told_errors
+from tui.cli.output_runs import OutputRuns, reported_errors
 from tui.cli.printing import columns, print_json, print_text
 from tui.outputs.labels import SIGNS
 
@@ -30,7 +30,7 @@ def outputs(invocation: Invocation, persona_id: str, input_id: str | None, as_js
     from agent.outputs.report import outcome_so_far, verdicts_of
     from agent.outputs.variant import chosen_inputs, read_runnable
 
-    with told_errors():
+    with reported_errors():
         runs = OutputRuns(invocation)
         persona = read_runnable(runs.store, persona_id)
         runs.pick_up(persona_id)

@@ -18,9 +18,9 @@ from tui.cli.output_runs import (
     NO_MODEL,
     NotRun,
     OutputRuns,
+    reported_errors,
     say_batch,
     say_estimate,
-    told_errors,
 )
 from tui.cli.printing import print_json, print_text
 
@@ -79,7 +79,7 @@ def run(
     from agent.outputs.variant import chosen_inputs, read_runnable
 
     printer = _RunPrinter(persona_id, as_json)
-    with told_errors(printer.fail):
+    with reported_errors(printer.fail):
         runs = OutputRuns(invocation, model, jobs)
         persona = read_runnable(runs.store, persona_id)
         chosen = chosen_inputs(persona, inputs)

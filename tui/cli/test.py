@@ -10,7 +10,7 @@ import click
 from personas.errors import PersonaError
 from tui.cli.group import Invocation
 from tui.cli.options import batch_option, dry_option, jobs_option, samples_option, yes_option
-from tui.cli.output_runs import NO_MODEL, OutputRuns, say_batch, say_estimate, told_errors, until_judged
+from tui.cli.output_runs import NO_MODEL, OutputRuns, reported_errors, say_batch, say_estimate, until_judged
 from tui.cli.outputs import MARKS
 from tui.cli.printing import columns, print_json, print_text
 
@@ -95,7 +95,7 @@ def test(
         raise click.UsageError("a baseline is blessed with all test inputs")
     if each_stage and (bless or batch):
         raise click.UsageError(f"--each-stage does not go with {'--bless' if bless else '--batch'}")
-    with told_errors():
+    with reported_errors():
         runs = OutputRuns(invocation, model, jobs)
         chosen = _chosen(runs, ids, of_all or (changed is not None and not ids), tag, changed)
         wanted = {one.id: chosen_inputs(one, inputs if one.error is None else ()) for one in chosen}

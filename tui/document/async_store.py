@@ -253,7 +253,7 @@ class Workspace:
         return read_persona(persona_id, text.encode("utf-8", "replace")).name or persona_id
 
 
-class Look:
+class ChangePoller:
     """Notices what happens to the files from outside, by two cheap looks at the disk.
 
     What is remembered of a file is from before it was read, never from after: a write between the two would not be

@@ -173,7 +173,7 @@ class CompositionController:
         before, self._persona = self._persona, persona
         if persona is None or before is None or persona.id != before.id:
             self.found = None
-        self._tell()
+        self._notify_listeners()
         self.look()
 
     def look(self) -> None:
@@ -209,7 +209,7 @@ class CompositionController:
             self._outputs.name_prompts(names)
             if found != self.found:
                 self.found = found
-                self._tell()
+                self._notify_listeners()
 
     def _assemble(
         self, home: Home, persona: Persona, options: Options | None
@@ -230,6 +230,6 @@ class CompositionController:
         done = assemblies.of(persona, tried)
         return Composition(persona, done, stages, in_words(options)), names
 
-    def _tell(self) -> None:
+    def _notify_listeners(self) -> None:
         for listener in self._listeners:
             listener()

@@ -74,7 +74,7 @@ def _same(now: Clash | None, shown: Clash) -> bool:
     return now is not None and (now.ours, now.theirs) == (shown.ours, shown.theirs)
 
 
-async def tell_agent_replaced(
+async def show_agent_replaced(
     controller: OpenDocuments, document: OpenDocument, conflict: Clash, stored: str, run_id: str
 ) -> None:
     """Say that the agent changed what is being typed, unless that is in conflict with what others wrote before.

@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Literal
 
 from personas.errors import PersonaError, UnknownPersona
 from tui.commands.registry import sentence
-from tui.document.async_store import Look, Workspace, last_change
-from tui.document.conflicts import resolve_conflict, tell_agent_replaced
+from tui.document.async_store import ChangePoller, Workspace, last_change
+from tui.document.conflicts import resolve_conflict, show_agent_replaced
 from tui.document.document import OpenDocument
 from tui.document.missing_file import last_text, persona_without_file, text_of, write_back
 from tui.document.recovery import DraftRecovery
@@ -75,10 +75,10 @@ class DocumentController:
         """Whether the person has the file open in their editor: it is looked at when that is done."""
         self.choosing = False
         """Whether both texts of a conflict are shown."""
-        self._look = Look(workspace.store)
+        self._poller = ChangePoller(workspace.store)
         self._openings = 0
         self._awaited = ""  # the persona that was closed because its file went away
-        self._told_gone = False
+        self._warned_of_missing = False
         self._deleted: set[str] = set()  # by the person: whoever deleted it sees to what is shown instead
 
     # -- state ------------------------------------------------------------------------------------------
@@ -173,7 +173,7 @@ class DocumentController:
             known.prompt.put_in_front(document.prompt.text)
         self.document = opened = known or document or OpenDocument(persona_id, self.saver.edited)
         self.documents[persona_id] = opened
-        self._awaited, self._told_gone = "", False
+        self._awaited, self._warned_of_missing = "", False
         self.saver.document_opened()
         self._deleted.discard(persona_id)
         if opened is not before:
@@ -228,7 +228,7 @@ class DocumentController:
         """
         persona_id = document.id
         try:
-            stamp = await self.workspace.call(self._look.at, persona_id)
+            stamp = await self.workspace.call(self._poller.at, persona_id)
             persona, lost, drafts, others = await self.workspace.call(self._read, persona_id)
         except Exception as error:
             if document is self.document:
@@ -250,7 +250,7 @@ class DocumentController:
             self.view.start(self.workspace.know(persona_id))
         else:
             document.miss(known=True)
-            document.file, self._told_gone = lost or document.file, True
+            document.file, self._warned_of_missing = lost or document.file, True
             prompt = next((draft.base for draft in drafts if draft.slot == PROMPT), document.prompt.base)
             persona = persona_without_file(persona_id, document.file, prompt)
         is_new = document.persona is None
@@ -264,13 +264,13 @@ class DocumentController:
             slot.view = view
         log.info("opened %s", persona_id)
         if document is self.document:
-            self._look.begin(persona_id, stamp)
+            self._poller.begin(persona_id, stamp)
             if is_new:
                 self.view.document_read(document, keep_cursor=bool(typed))
             else:
                 self.view.document_changed(document, by_agent=False, elsewhere=False)
             self.view.show_state()
-        self.saver.tell_database_warning()
+        self.saver.show_database_warning()
         self.saver.request_all(document)
         if leftovers or others:
             self.view.start(self.recovery.settle(document, [*leftovers, *others]))
@@ -343,7 +343,7 @@ class DocumentController:
         )
         conflict = document.prompt.conflict
         if conflict is not None and run_id and conflict is not had_conflict and document is self.document:
-            self.view.start(tell_agent_replaced(self, document, conflict, stored, run_id))
+            self.view.start(show_agent_replaced(self, document, conflict, stored, run_id))
         if mended:
             self.saver.document_opened()
         if persona.error is None:
@@ -369,7 +369,7 @@ class DocumentController:
             return
         for slot in fields:
             if slot.conflict is not None and slot.conflict is not in_conflict[slot]:
-                self.tell_field(slot)
+                self.show_field_conflict(slot)
         self.view.document_changed(document, by_agent=by_agent, elsewhere=elsewhere)
         self.view.show_state()
 
@@ -380,7 +380,7 @@ class DocumentController:
             document.file = text
             await self.write_drafts()
 
-    def tell_field(self, slot: TextSlot) -> None:
+    def show_field_conflict(self, slot: TextSlot) -> None:
         assert slot.conflict is not None
         title = slot.id.removeprefix(FIELD).replace("_", " ").capitalize()
         theirs = slot.conflict.theirs
@@ -399,7 +399,7 @@ class DocumentController:
     async def look(self) -> bool:
         """Take in what other programs did; returns whether the list of files changed too."""
         await self.write_drafts()
-        listed, file = await self.workspace.call(self._look.changed, self.id)
+        listed, file = await self.workspace.call(self._poller.changed, self.id)
         if self.in_hand:
             return listed
         if self.document is not None and (file or self.document.missing_since is not None):
@@ -436,7 +436,7 @@ class DocumentController:
             self.view.show_message(str(error), error=True)
             return
         was_missing = document.missing_since is not None
-        document.missing_since, self._told_gone = None, False
+        document.missing_since, self._warned_of_missing = None, False
         changed = before is None or now.revision != before.revision
         if changed:
             self.view.start(self.workspace.know(now.id))
@@ -455,7 +455,7 @@ class DocumentController:
         self.view.start(self.write_drafts())
         if not document.gone:
             return
-        is_news, self._told_gone = not self._told_gone, True
+        is_news, self._warned_of_missing = not self._warned_of_missing, True
         if document.dirty or self.recovery.discarding or document.id in self._deleted:
             self.view.show_state()
             if is_news and any(slot.id.startswith(INPUT) for slot in document.dirty):

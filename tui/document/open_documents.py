@@ -55,7 +55,7 @@ class OpenDocuments(Protocol):
     def miss(self, document: OpenDocument) -> None:
         """The file of the open document is not there."""
 
-    def tell_field(self, slot: TextSlot) -> None:
+    def show_field_conflict(self, slot: TextSlot) -> None:
         """Say that a field and its file are in conflict."""
 
     def now_is(

@@ -47,7 +47,7 @@ class DraftRecovery:
             if now is not None:
                 slot.absorb(now)
                 if slot.conflict is not None and not slot.merges:
-                    self._controller.tell_field(slot)
+                    self._controller.show_field_conflict(slot)
             if slot.dirty:
                 back.add(slot.id.partition(":")[0])
         if not known and persona is not None:

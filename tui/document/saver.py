@@ -46,13 +46,13 @@ class SlotSaver:
         self._typed: dict[TextSlot, OpenDocument] = {}  # since the last pause
         self._left: dict[TextSlot, str] = {}  # what fields held when they were left, until that is stored
         self._writing_drafts = asyncio.Lock()
-        self._told_drafts_refused = self._told_broken = False
-        self._told_conflict: TextSlot | None = None
+        self._warned_of_drafts = self._warned_of_broken = False
+        self._warned_of_conflict: TextSlot | None = None
         self._let_go: OpenDocument | None = None  # is held back, and to be stored all the same
 
     def document_opened(self) -> None:
         """Another document is open, or its file is mended: what was told before is told again."""
-        self._told_broken, self._told_conflict = False, None
+        self._warned_of_broken, self._warned_of_conflict = False, None
 
     def edited(self, document: OpenDocument, slot: TextSlot) -> None:
         """The person changed a slot."""
@@ -66,7 +66,7 @@ class SlotSaver:
         for slot, document in typed.items():
             if slot.id.startswith(FIELD):  # stored when it is left
                 if document.broken and slot.dirty:
-                    self._tell_broken()
+                    self._show_broken()
             else:
                 self.queue.request(document, slot)
         self.view.start(self.write_drafts())
@@ -89,18 +89,18 @@ class SlotSaver:
 
     async def write_drafts(self) -> None:
         """Have the drafts database say what is unsaved; where the disk refuses, that is said once."""
-        if not self._controller.unsaved.due:
+        if not self._controller.unsaved.is_dirty:
             return
         async with self._writing_drafts:
             refused = await self.workspace.call(self._controller.unsaved.write)
-        if refused and not self._told_drafts_refused:
+        if refused and not self._warned_of_drafts:
             self.view.show_message(
                 f"What you typed is only on the screen and not on disk yet: {refused}", error=True
             )
-        self._told_drafts_refused = bool(refused)
-        self.tell_database_warning()
+        self._warned_of_drafts = bool(refused)
+        self.show_database_warning()
 
-    def tell_database_warning(self) -> None:
+    def show_database_warning(self) -> None:
         if warning := self._controller.unsaved.store.warning:
             self._controller.unsaved.store.warning = ""
             self.view.show_message(warning, error=True)
@@ -142,7 +142,7 @@ class SlotSaver:
         elif document.broken:
             self.queue.begins(slot)
             if slot.id != PROMPT:
-                self._tell_broken()
+                self._show_broken()
         else:
             await self._store(document, slot)
         await self.write_drafts()
@@ -171,7 +171,7 @@ class SlotSaver:
                 slot.take(slot.base, slot.base)
         else:
             if isinstance(result, Clash) and slot.conflict is not None:
-                await self._tell_conflict(document, slot)
+                await self._show_conflict(document, slot)
 
     def _apply(self, document: OpenDocument, slot: TextSlot, sent: str, result: Saved | Clash) -> None:
         """A slot was stored, or met a conflict. Nothing else was written here since its text was taken."""
@@ -183,8 +183,8 @@ class SlotSaver:
         else:
             slot.saved(sent, result.text)
             log.info("saved %s of %s", slot.id, document.id)
-            if slot is self._told_conflict:
-                self._told_conflict = None
+            if slot is self._warned_of_conflict:
+                self._warned_of_conflict = None
             self._controller.now_is(document, result.persona)
             if slot.id.removeprefix(FIELD) in IN_LIST:
                 self.view.list_changed()
@@ -198,7 +198,7 @@ class SlotSaver:
             await self.store_as_new_input(document, slot, f"{error} What you typed is kept as a new one.")
         elif isinstance(error, BrokenFile):
             if slot.id != PROMPT:
-                self._tell_broken()
+                self._show_broken()
         elif isinstance(error, UnknownPersona):
             if document is self._controller.document:
                 self._controller.miss(document)
@@ -208,14 +208,14 @@ class SlotSaver:
             slot.error = str(error)
             self._show_state_of(document)
 
-    async def _tell_conflict(self, document: OpenDocument, slot: TextSlot) -> None:
+    async def _show_conflict(self, document: OpenDocument, slot: TextSlot) -> None:
         """A test input in conflict: while it is shown the person may choose; left, yours becomes a new one."""
         if not slot.id.startswith(INPUT):
             return
         if slot.view is None:
             await self.store_as_new_input(document, slot, "Both are kept: yours as a new test input.")
-        elif self._told_conflict is not slot:
-            self._told_conflict = slot
+        elif self._warned_of_conflict is not slot:
+            self._warned_of_conflict = slot
             self.view.show_message(conflict_message(slot, self.view.keymap), error=True)
 
     async def store_as_new_input(self, document: OpenDocument, slot: TextSlot, why: str) -> None:
@@ -254,14 +254,14 @@ class SlotSaver:
 
     def slot_settled(self, document: OpenDocument, slot: TextSlot) -> None:
         """The person chose what a slot in conflict is to hold: store it."""
-        self._told_conflict = None
+        self._warned_of_conflict = None
         self._show_state_of(document)
         self.queue.request(document, slot)
 
-    def _tell_broken(self) -> None:
+    def _show_broken(self) -> None:
         """What is typed beside the prompt, where no banner says so, cannot go into a broken file: say it, once."""
-        if not self._told_broken:
-            self._told_broken = True
+        if not self._warned_of_broken:
+            self._warned_of_broken = True
             self.view.show_message(BROKEN, error=True)
 
     def _show_state_of(self, document: OpenDocument) -> None:

@@ -47,9 +47,9 @@ class StoreUndo:
                 await self._step(persona_id, operation, only, record)
             except NothingToUndo:
                 whose = "of the agent's " if only == "agent" else ""
-                self.tell_nothing(operation, whose)
+                self.show_nothing_to_undo(operation, whose)
 
-    def tell_nothing(self, operation: Operation, whose: str = "") -> None:
+    def show_nothing_to_undo(self, operation: Operation, whose: str = "") -> None:
         """Say that nothing is left to undo or redo; `whose`: of the agent's."""
         if (persona_id := self._controller.id) is not None:
             self._view.show_message(

@@ -82,7 +82,7 @@ class UnsavedText:
         return {**wanted, **self._chat, **dialogs}
 
     @property
-    def due(self) -> bool:
+    def is_dirty(self) -> bool:
         """Whether the database does not say yet what is unsaved."""
         return (
             self._wanted() != self._written

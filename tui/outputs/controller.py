@@ -43,7 +43,7 @@ class OutputsHost(Protocol):
     def show_message(self, message: str, *, error: bool = False) -> None:
         """Show a message for a moment."""
 
-    def tell_end(self, message: str) -> None:
+    def show_run_end(self, message: str) -> None:
         """Show how a run ended, where it was seen how far it is."""
 
     async def confirm(
@@ -102,7 +102,7 @@ class OutputsController:
         self._evaluator: Evaluator | None = None
         self._replaced: list[Evaluator] = []
         self._listeners: list[Callable[[], object]] = []
-        self._telling: asyncio.TimerHandle | None = None
+        self._emit_timer: asyncio.TimerHandle | None = None
         self._log: OutputLog | None = None
         self._stored: Stored | None = None
         self._is_complete = asyncio.Event()
@@ -286,8 +286,8 @@ class OutputsController:
 
     async def close(self) -> None:
         """The program ends: runs are left, what is stored stays."""
-        if self._telling is not None:
-            self._telling.cancel()
+        if self._emit_timer is not None:
+            self._emit_timer.cancel()
         self._listeners.clear()
         tasks = [run.task for run in self._runs]
         for task in tasks:
@@ -559,7 +559,7 @@ class OutputsController:
             await asyncio.wait({self._judging})
         how = "Stopped: " if run.task.cancelled() else "" if name else "Run: "
         if (progress := self.progress) is not None and (run.made or run.task.cancelled()):
-            self._host.tell_end(how + " · ".join(progress._replace(is_judging=False).parts))
+            self._host.show_run_end(how + " · ".join(progress._replace(is_judging=False).parts))
         self._runs.remove(run)
         self._close_replaced()
         self._change()
@@ -627,11 +627,11 @@ class OutputsController:
 
     def _change(self) -> None:
         """Have the listeners look, soon: several changes at once are one."""
-        if self._telling is None and self._loop is not None:
-            self._telling = self._loop.call_later(FRAME, self._tell)
+        if self._emit_timer is None and self._loop is not None:
+            self._emit_timer = self._loop.call_later(FRAME, self._notify_listeners)
 
-    def _tell(self) -> None:
-        self._telling = None
+    def _notify_listeners(self) -> None:
+        self._emit_timer = None
         for listener in tuple(self._listeners):
             listener()
 

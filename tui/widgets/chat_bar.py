@@ -194,7 +194,7 @@ class ChatBar(Vertical):
     def set_sent(self, messages: list[str]) -> None:
         """Set the history of sent messages, oldest first, as typed; the draft stays."""
         draft = self.draft
-        if (text := self.input.sent.renew(without_repeats(messages), draft)) != draft:
+        if (text := self.input.sent.replace_messages(without_repeats(messages), draft)) != draft:
             self.set_draft(text)
 
     def set_mode(
@@ -242,7 +242,7 @@ class ChatBar(Vertical):
         other = self.input.has_options or not self.input.is_empty
         self.queued.set_key("Shift+Up" if other else "Up")
 
-    def put_back(self, text: str, *, mine: bool = False) -> None:
+    def restore_message(self, text: str, *, mine: bool = False) -> None:
         """Put an unsent message back, before the draft.
 
         Args:

@@ -70,16 +70,16 @@ class CompiledPane(Vertical):
             place = self._text.cursor_location
             self._text.load_text(to_shown("\n".join(line.text for line in lines)))
             self._text.move_cursor((min(place[0], len(lines) - 1), 0))
-        self._tell_origin()
+        self._show_origin()
 
     def go_to(self, line: int) -> None:
         """Put the cursor on a line, counted from 0."""
         self._text.move_cursor((line, 0))
-        self._tell_origin()
+        self._show_origin()
         self._text.call_after_refresh(self._text.scroll_cursor_visible, center=True)
 
     @on(SafeTextArea.SelectionChanged)
-    def _tell_origin(self) -> None:
+    def _show_origin(self) -> None:
         """Say where the line under the cursor comes from."""
         at = self._text.cursor_location[0]
         self.border_subtitle = label(origin(self._lines[at]) if at < len(self._lines) else "", 78)

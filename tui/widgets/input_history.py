@@ -37,7 +37,7 @@ class InputHistory:
         """Whether a recalled message is shown and not the draft."""
         return self._at < len(self._messages)
 
-    def renew(self, messages: Iterable[str], shown: str) -> str:
+    def replace_messages(self, messages: Iterable[str], shown: str) -> str:
         """Replace the messages. Edited text stays with its message if that is still in the history.
 
         Args:

@@ -57,7 +57,7 @@ class DialogText(VerticalScroll, can_focus=False):
             self.screen.fit_soon()
 
 
-class Told(EllipsisStatic):
+class DialogMessage(EllipsisStatic):
     """What is told while a dialog is open: the other parts make room for it."""
 
     def on_resize(self) -> None:
@@ -88,7 +88,7 @@ class Dialog(ModalScreen[Result]):
         self._error = ""
         self._opened_by = current_operation()  # the one that opens it
         self._refused = False  # whether the error is what is wrong with the answer
-        self._times_told = 0  # how often something was told
+        self._notifications_shown = 0  # how often something was told
         self._given: list[Result | None] = []
 
     def on_mount(self) -> None:
@@ -100,7 +100,7 @@ class Dialog(ModalScreen[Result]):
             errors[-1].message if errors else "",
         ) == getattr(self.app, "last_error", None)
         if mine and time.time() - errors[-1].raised_at < JUST_NOW:
-            self.show_told(errors[-1].message, error=True)
+            self.show_notification(errors[-1].message, error=True)
         self.fit_soon()
 
     def on_resize(self) -> None:
@@ -226,7 +226,7 @@ class Dialog(ModalScreen[Result]):
         """The person's own keys."""
         return keymap_of(self.app)
 
-    def told_key(self, command_id: str, told: str) -> Content:
+    def key_hint(self, command_id: str, told: str) -> Content:
         """Return what is told of a command's key, `told` with the key for `{}`; a click on it presses the key."""
         keys = keys_of(BY_ID[command_id], self.keymap)
         return pressing(sentence(command_id, self.keymap, told), keys[0]) if keys else Content()
@@ -234,7 +234,7 @@ class Dialog(ModalScreen[Result]):
     @property
     def closes(self) -> Content:
         """How it is closed, for the border."""
-        return self.told_key("dialog.close", "{} closes")
+        return self.key_hint("dialog.close", "{} closes")
 
     def hint(self, *parts: str | tuple[str, str]) -> LiteralStatic:
         """Return the last line: texts as they are, and (command, word) with the command's key before it."""
@@ -253,7 +253,7 @@ class Dialog(ModalScreen[Result]):
 
     # -- what is told meanwhile ---------------------------------------------------------------------------
 
-    def show_told(self, message: str, *, error: bool = False) -> None:
+    def show_notification(self, message: str, *, error: bool = False) -> None:
         """Show what is told while the dialog is open: the last error, and what was told last."""
         if error or not self._error:
             self._error = message if error else ""
@@ -262,34 +262,34 @@ class Dialog(ModalScreen[Result]):
         box = next(iter(self.query(".dialog")), None)
         if not isinstance(box, Vertical):
             return
-        told = next(iter(self.query(Told)), None)
+        told = next(iter(self.query(DialogMessage)), None)
         if told is None:
             last = next(iter(box.query(".dialog-buttons, .dialog-hint")), None)
-            told = Told(message, id="dialog-told")
+            told = DialogMessage(message, id="dialog-message")
             box.mount(told, before=last)
         else:
             told.update(message)
         told.set_class(bool(self._error), "-error")
-        self._times_told += 1
+        self._notifications_shown += 1
         if not error:
-            self.set_timer(NEWS_FOR, partial(self._end_news, self._times_told))
+            self.set_timer(NEWS_FOR, partial(self._end_news, self._notifications_shown))
 
     def refuse(self, why: str) -> None:
         """Say why an answer is not taken. The dialog stays with what was written, until that is changed."""
         self._refused = True
-        self.show_told(why, error=True)
+        self.show_notification(why, error=True)
 
     def end_refusal(self) -> None:
         """Another answer is being written: what was said of the one before goes."""
         if self._refused:
             self._refused, self._error = False, ""
-            self.query(Told).remove()
+            self.query(DialogMessage).remove()
             self.fit_soon()
 
     def _end_news(self, number: int) -> None:
         """What was told has been read; an error before it stays."""
-        told = next(iter(self.query(Told)), None)
-        if told is not None and number == self._times_told:
+        told = next(iter(self.query(DialogMessage)), None)
+        if told is not None and number == self._notifications_shown:
             if self._error:
                 told.update(self._error)
             else:
@@ -331,7 +331,7 @@ class Dialog(ModalScreen[Result]):
         for box in self.query(".dialog").results(Vertical):
             if texts := list(box.query(DialogText)):
                 box.border_subtitle = (
-                    self.told_key("dialog.page_down", "{}: more text")
+                    self.key_hint("dialog.page_down", "{}: more text")
                     if any(text.max_scroll_y > 0 for text in texts)
                     else Content()
                 )

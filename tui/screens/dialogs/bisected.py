@@ -41,7 +41,7 @@ class ShowBisected(Dialog[bool]):
         found = self._found
         with VerticalScroll(classes="dialog wide") as box:
             box.border_title = label(self._what, 90)
-            reverts = self.told_key("bisected.revert", "{} reverts it · ") if found.decided else ""
+            reverts = self.key_hint("bisected.revert", "{} reverts it · ") if found.decided else ""
             box.border_subtitle = Content.assemble(reverts, self.closes)
             probes = "\n".join(f"  {one.sentence}" for one in found.probes)
             sentence = found.sentence[:1].upper() + found.sentence[1:]

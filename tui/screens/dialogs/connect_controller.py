@@ -72,7 +72,7 @@ class Connecting:
         )
         dialog = Connect(self._program.model_name, text, greeting=True)
         await self._go(dialog)
-        if dialog.made_way:
+        if dialog.dismissed_for_typing:
             self.greet_in_a_line()
 
     def greet_in_a_line(self) -> None:

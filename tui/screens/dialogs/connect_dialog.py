@@ -57,12 +57,12 @@ class Connect(Dialog[str]):
     def __init__(self, model: str, text: str, *, greeting: bool = False, tried: str = "") -> None:
         super().__init__()
         self._model, self._text, self._greeting, self._tried = model, text, greeting, tried
-        self.made_way = False
+        self.dismissed_for_typing = False
 
-    def make_way(self, event: events.Key | events.Paste) -> None:
+    def dismiss_for(self, event: events.Key | events.Paste) -> None:
         """Go before a text that is typed or pasted over a greeting: it was meant for what lies under it."""
         if self._greeting and (isinstance(event, events.Paste) or event.is_printable):
-            self.made_way = True
+            self.dismissed_for_typing = True
             self.dismiss(None)
 
     def compose(self) -> ComposeResult:

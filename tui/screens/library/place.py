@@ -479,7 +479,7 @@ class LibraryPlace(Dialog[str]):
         if event.untouched:  # what was done before it was shown, the store knows
             self._do(event.operation, self._documents.id or "")
         else:
-            self._documents.undo.tell_nothing(event.operation)
+            self._documents.undo.show_nothing_to_undo(event.operation)
 
     @on(TextEditor.RedoDropped)
     def _redo_dropped(self, event: TextEditor.RedoDropped) -> None:

@@ -291,7 +291,7 @@ class ChatActions:
     async def _begin_task(self, text: str) -> None:
         """Begin a task with these words, unless one is at work."""
         if self._chat.running or self._chat.question is not None:
-            self._chat_bar.put_back(f"/task {text}")
+            self._chat_bar.restore_message(f"/task {text}")
             self._host.show_message("A task about this persona is at work; wait for it or stop it first.")
         else:
             await self._chat.send(text, kind="task")
@@ -302,7 +302,7 @@ class ChatActions:
         await self._chat.settled.wait()
         talk = self._chat.talk
         if talk is None or talk.chat is None:
-            self._chat.history.tell_none()
+            self._chat.history.show_no_conversation()
             return
         path = await asyncio.to_thread(export_conversation, talk.chat, name)
         self._host.show_message(f"The conversation is in {path}.")

@@ -66,12 +66,12 @@ class ChatPane(ChatBar):
             return meant
         if isinstance(meant, slash.SlashCommand):
             if meant.name in OF_HOME and not self._is_home_read():
-                self.put_back(written)
+                self.restore_message(written)
                 self._host.show_message("The personas are still being read.")
             else:
                 self._run_slash(meant.name, meant.rest)
         else:
-            self.put_back(written)
+            self.restore_message(written)
             self._host.show_message(meant.trouble, error=True)
         return None
 

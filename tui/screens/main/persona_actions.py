@@ -74,7 +74,7 @@ class PersonaActions:
         if event.untouched:  # what was done before it was shown, the store knows
             self._host.start(documents.undo.step(event.operation, record=False))
         else:
-            documents.undo.tell_nothing(event.operation)
+            documents.undo.show_nothing_to_undo(event.operation)
 
     def redo_dropped(self, event: TextEditor.RedoDropped) -> None:
         """Typing ended what could be redone in an editor: it is kept as a version."""

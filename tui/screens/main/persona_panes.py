@@ -97,7 +97,7 @@ class PersonaPanes(Horizontal):
     @on(Banner.Changed)
     def _banner_changed(self, event: Banner.Changed) -> None:
         event.stop()
-        self._host.program.place_told()
+        self._host.program.place_messages()
 
     # -- the lists --------------------------------------------------------------------------------------------
 

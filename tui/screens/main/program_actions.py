@@ -174,7 +174,7 @@ class ProgramActions:
         try:
             await documents.flush()
         except Exception as error:  # noqa: BLE001 - whatever it is, the program can be left
-            await self._host.program.shutdown.tell_fault(error)
+            await self._host.program.shutdown.show_fault(error)
         await documents.write_drafts()
         return documents.nowhere_else()
 

@@ -319,7 +319,7 @@ class MainScreen(Screen[None]):
                 self.show_message(f"{error} This is tried again.", error=True)
         except Exception as error:  # noqa: BLE001 - as in `_isolated`
             if not again:
-                await self.program.shutdown.tell_fault(error)
+                await self.program.shutdown.show_fault(error)
 
     async def _show_first(self, documents: DocumentController) -> None:
         """Show the persona to begin with, and its conversation; until the documents are set it can be tried again."""
@@ -368,7 +368,7 @@ class MainScreen(Screen[None]):
         if preferences is None:
             return
         self.program.show_settings_warnings()
-        await self.tell_left_texts()
+        await self.show_left_texts()
         if (
             not self.conversation.drafts.first_time or preferences.warnings
         ):  # what is wrong is told, and comes first
@@ -380,11 +380,11 @@ class MainScreen(Screen[None]):
         else:
             await connecting.greet()
 
-    async def tell_left_texts(self) -> None:
+    async def show_left_texts(self) -> None:
         """Say where text is that no home took when an earlier program ended, until the person has dealt with it."""
-        from tui.app.emergency_save import left_texts, told_of
+        from tui.app.emergency_save import left_texts, sentence_of
 
-        if left := told_of(await asyncio.to_thread(left_texts)):
+        if left := sentence_of(await asyncio.to_thread(left_texts)):
             self.show_message(left[:1].upper() + left[1:], error=True)
 
     @property
@@ -446,7 +446,7 @@ class MainScreen(Screen[None]):
         """Show a message for a moment."""
         self.program.show_message(message, error=error)
 
-    def tell_end(self, message: str) -> None:
+    def show_run_end(self, message: str) -> None:
         """Show how a run ended, in the strip."""
         self.output_actions.strip.show_end(message)
 
@@ -472,7 +472,7 @@ class MainScreen(Screen[None]):
         except PersonaError as error:
             self.show_message(str(error), error=True)
         except Exception as error:  # noqa: BLE001 - one fault must not take unsaved text down with it
-            await self.program.shutdown.tell_fault(error)
+            await self.program.shutdown.show_fault(error)
         return None
 
     def again(self, work: Callable[[], Coroutine[Any, Any, Any]]) -> None:
@@ -529,10 +529,10 @@ class MainScreen(Screen[None]):
 
     def on_resize(self, event: events.Resize) -> None:
         self.panes.lay_out()
-        self.call_after_refresh(self.program.place_told)
+        self.call_after_refresh(self.program.place_messages)
 
     def _laid_out(self) -> None:
-        self.program.tell_when_seen()
+        self.program.show_messages_when_seen()
         if not is_too_small(self.app.size) and (self.focused is None or not self.focused.is_on_screen):
             self.call_after_refresh(self._keep_focus)
 
@@ -564,7 +564,7 @@ class MainScreen(Screen[None]):
         if self.query(KeyLine):  # not before everything is there
             self.show_keys()
             self._keep_focus()
-            self.program.tell_when_seen()
+            self.program.show_messages_when_seen()
 
     def on_screen_suspend(self) -> None:
         self.show_keys()

@@ -61,7 +61,7 @@ class TalkBar(ChatBar):
         elif isinstance(meant, slash.SlashCommand):
             self._host.start(self._slash(meant.name, meant.rest))
         else:
-            self.put_back(event.text)
+            self.restore_message(event.text)
             self._host.show_message(meant.trouble, error=True)
 
     @on(ChatBar.FollowUp)
@@ -122,7 +122,7 @@ class TalkActions:
             lambda: view.documents,
             lambda: outputs.evaluator,
             changed=self._show,
-            put_back=lambda text: self._put_back(text),
+            restore_message=lambda text: self._restore_message(text),
         )
         self.bar: TalkBar | None = None
         self._panel: TalkPanel | None = None
@@ -222,9 +222,9 @@ class TalkActions:
             self.stop_reading()
         self._host.show_keys()
 
-    def _put_back(self, text: str) -> None:
+    def _restore_message(self, text: str) -> None:
         if self.bar is not None:
-            self.bar.put_back(slash.as_typed(text, slash.TALK_COMMANDS))
+            self.bar.restore_message(slash.as_typed(text, slash.TALK_COMMANDS))
 
     def _offers(self, text: str) -> list[slash.Offer]:
         names = {key: entry.name for key, entry in self._personas.entries.items()}

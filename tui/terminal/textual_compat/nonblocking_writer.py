@@ -145,7 +145,7 @@ class TerminalWriter(threading.Thread):
                 self._stopped = True
                 self._parts.clear()
                 self._unsent = 0
-            self._tell_drained()
+            self._call_when_drained()
             if own is not None:
                 os.close(own)
 
@@ -175,9 +175,9 @@ class TerminalWriter(threading.Thread):
                 self._sent += sent
                 drained = not self._unsent
             if drained:
-                self._tell_drained()
+                self._call_when_drained()
 
-    def _tell_drained(self) -> None:
+    def _call_when_drained(self) -> None:
         with self._changed:
             tell, self._when_drained = self._when_drained, None
         if tell is not None:
