@@ -106,9 +106,9 @@ def missed(
         action: the action.
         approved_at: due times count from then.
         looked_at: when somebody last looked for due work; None: nobody has.
-        now: the time. A clock that was ahead before has no say: what lies in the future is taken for now.
+        now: the time. What the other two say of the future does not count: the clock was ahead.
     """
-    since = max(min(one, now) for one in (approved_at, looked_at or approved_at))
+    since = max((one for one in (approved_at, looked_at) if one is not None and one <= now), default=now)
     times = list(due_times(action, max(since, now - max(action.window, GRACE)), now))
     late = [due for due in times if now - due > GRACE]
     if action.catch_up == "skip":
