@@ -30,7 +30,7 @@ from personas.versions.authorship import Author, Version
 from tests.support.hostile import ESCAPES
 from tests.support.program import Program, make_store, program
 from tests.support.screen_svg import draw
-from tui.document.merge import Clash, meet
+from tui.document.merge import MergeConflict, merge_texts
 from tui.screens.dialogs.base import Dialog
 from tui.screens.dialogs.comparison import ShowComparison
 from tui.screens.dialogs.confirm import Confirm
@@ -351,9 +351,9 @@ async def _wide_and_hostile(p: Program) -> AsyncIterator[str]:
     await p.press("escape")
 
 
-def _clash() -> Clash:
-    clash = meet("one\ntwo\nthree\n", f"one\n{WIDE_TEXT}\nthree\n", f"one\n{MARKUP} {EVIL}\nthree\n")
-    assert isinstance(clash, Clash)
+def _clash() -> MergeConflict:
+    clash = merge_texts("one\ntwo\nthree\n", f"one\n{WIDE_TEXT}\nthree\n", f"one\n{MARKUP} {EVIL}\nthree\n")
+    assert isinstance(clash, MergeConflict)
     return clash
 
 

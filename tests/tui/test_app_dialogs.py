@@ -29,7 +29,7 @@ from tests.support.program import ONE, Program, make_store, program
 from tests.tui.test_app_layout import EVIL, drawn
 from tests.tui.test_app_settings import preferences
 from tui.app.operation_context import begin_operation
-from tui.document.merge import Clash, meet
+from tui.document.merge import MergeConflict, merge_texts
 from tui.screens.dialogs.base import JUST_NOW, Dialog, share
 from tui.screens.dialogs.bisected import ShowBisected
 from tui.screens.dialogs.command_palette import Switcher
@@ -63,9 +63,9 @@ async def never() -> None:
     await asyncio.Event().wait()
 
 
-def clash_of(text: str) -> Clash:
-    clash = meet("base\n", f"{text} mine\n", f"{text} theirs\n")
-    assert isinstance(clash, Clash)
+def clash_of(text: str) -> MergeConflict:
+    clash = merge_texts("base\n", f"{text} mine\n", f"{text} theirs\n")
+    assert isinstance(clash, MergeConflict)
     return clash
 
 
@@ -267,8 +267,8 @@ async def test_a_text_that_does_not_fit_is_paged_and_says_so(tmp_path: Path) -> 
 async def test_the_first_difference_of_two_long_paragraphs_is_in_sight(
     tmp_path: Path, size: tuple[int, int]
 ) -> None:
-    clash = meet("base\n", f"{LONG}BRIGHT {LONG}\n", f"{LONG}DARK {LONG}\n")
-    assert isinstance(clash, Clash)
+    clash = merge_texts("base\n", f"{LONG}BRIGHT {LONG}\n", f"{LONG}DARK {LONG}\n")
+    assert isinstance(clash, MergeConflict)
     async with program(make_store(tmp_path), size=size) as p:
         dialog = ChooseText(clash)
         await shown(p, dialog)

@@ -11,7 +11,7 @@ from textual.strip import Strip
 from tests.support.program import make_store, program
 from tests.tui.test_app_dialogs import settle
 from tests.tui.test_app_layout import drawn
-from tui.document.merge import Clash, meet
+from tui.document.merge import MergeConflict, merge_texts
 from tui.screens.dialogs.conflict import ChooseText
 from tui.terminal.sanitise import shortened
 from tui.widgets.text.ellipsis import EllipsisStatic, with_ellipsis
@@ -53,8 +53,8 @@ async def test_a_field_of_the_settings_that_has_no_room_for_its_text_says_so(tmp
 async def test_what_it_was_is_cut_with_a_sign_where_two_texts_met(
     tmp_path: Path, size: tuple[int, int]
 ) -> None:
-    clash = meet(f"{LONG}\n", "mine\n", "theirs\n")
-    assert isinstance(clash, Clash)
+    clash = merge_texts(f"{LONG}\n", "mine\n", "theirs\n")
+    assert isinstance(clash, MergeConflict)
     async with program(make_store(tmp_path), size=size) as p:
         p.main.start(p.main.ask(ChooseText(clash)))
         dialog = await p.dialog(ChooseText)

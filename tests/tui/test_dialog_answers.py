@@ -14,7 +14,7 @@ from textual.widgets import Button
 from tests.support.program import Program, make_store, program
 from tests.tui.test_app_dialogs import DIALOGS
 from tui.document import merge as draft
-from tui.document.merge import Choice, Clash
+from tui.document.merge import Choice, MergeConflict
 from tui.screens.dialogs import conflict
 from tui.screens.dialogs.base import Dialog
 from tui.screens.dialogs.confirm import Confirm
@@ -79,13 +79,13 @@ async def test_a_text_is_put_together_beside_the_screen(
 ) -> None:
     threads = []
 
-    def resolve(clash: Clash, choices: Sequence[Choice]) -> str:
+    def resolve(clash: MergeConflict, choices: Sequence[Choice]) -> str:
         threads.append(threading.current_thread())
         return draft.resolve(clash, choices)
 
     monkeypatch.setattr(conflict, "resolve", resolve)
-    met = draft.meet("a\n", "b\n", "c\n")
-    assert isinstance(met, Clash)
+    met = draft.merge_texts("a\n", "b\n", "c\n")
+    assert isinstance(met, MergeConflict)
     async with program(make_store(tmp_path)) as p:
         chosen = asyncio.ensure_future(p.main.view.choose(met, "Yours", "On disk"))
         await p.dialog(conflict.ChooseText)
@@ -102,8 +102,8 @@ async def test_a_key_pressed_twice_answers_no_place_that_was_not_seen(tmp_path: 
         "".join(f"{side} {line}" if number in (3, 12) else line for number, line in enumerate(lines))
         for side in ("our", "their")
     )
-    met = draft.meet("".join(lines), ours, theirs)
-    assert isinstance(met, Clash)
+    met = draft.merge_texts("".join(lines), ours, theirs)
+    assert isinstance(met, MergeConflict)
     async with program(make_store(tmp_path)) as p:
         chosen = asyncio.ensure_future(p.main.view.choose(met, "Yours", "On disk"))
         dialog = await p.dialog(conflict.ChooseText)

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from personas.lines import changed_regions, split_lines
 from personas.versions import merge
 from tests.support.examples import examples
-from tui.document.merge import Choice, Clash, changed_lines, meet, moved, resolve
+from tui.document.merge import Choice, MergeConflict, changed_lines, merge_texts, moved, resolve
 from tui.terminal.sanitise import sanitise
 from tui.terminal.visible_controls import from_shown, is_editable, pasted, to_shown, with_signs
 from tui.widgets.text.edits import smallest_edit
@@ -57,8 +57,8 @@ def test_a_paste_has_line_feeds_only() -> None:
 def test_two_sides_meet_in_one_text_or_in_places_that_can_be_chosen(
     base: str, ours: str, theirs: str
 ) -> None:
-    met = meet(base, ours, theirs)
-    if isinstance(met, Clash):
+    met = merge_texts(base, ours, theirs)
+    if isinstance(met, MergeConflict):
         count = len(met.hunks)
         assert count
         assert resolve(met, ["ours"] * count) is not None
@@ -67,7 +67,7 @@ def test_two_sides_meet_in_one_text_or_in_places_that_can_be_chosen(
             if len(met.hunks) == 1:
                 assert hunk.ours in both or hunk.theirs in both
     else:
-        assert meet(base, theirs, ours) == met
+        assert merge_texts(base, theirs, ours) == met
 
 
 def _edited(mark: str) -> st.SearchStrategy[list[str]]:
@@ -105,8 +105,8 @@ def test_each_place_holds_what_was_chosen_and_nothing_else_is_dropped(
     ours: list[str], theirs: list[str], choices: list[Choice]
 ) -> None:
     base = "".join(f"{number}\n" for number in range(10))
-    met = meet(base, "".join(ours), "".join(theirs))
-    if not isinstance(met, Clash):
+    met = merge_texts(base, "".join(ours), "".join(theirs))
+    if not isinstance(met, MergeConflict):
         return
     choices = choices[: len(met.hunks)]
     left_out = set[str]()
@@ -120,28 +120,28 @@ def test_each_place_holds_what_was_chosen_and_nothing_else_is_dropped(
 
 def test_choosing_keeps_what_touches_nothing() -> None:
     base = "a\nb\nc\nd\ne\n"
-    clash = meet(base, "A\nb\nC1\nd\ne\n", "a\nb\nC2\nd\nE\n")
-    assert isinstance(clash, Clash)
+    clash = merge_texts(base, "A\nb\nC1\nd\ne\n", "a\nb\nC2\nd\nE\n")
+    assert isinstance(clash, MergeConflict)
     assert resolve(clash, ["ours"]) == "A\nb\nC1\nd\nE\n"
     assert resolve(clash, ["theirs"]) == "A\nb\nC2\nd\nE\n"
     assert resolve(clash, ["both"]) == "A\nb\nC1\nC2\nd\nE\n"
 
 
 def test_places_that_lie_close_are_chosen_one_by_one_too() -> None:
-    clash = meet("b\nb\nb\na\n", "O\nb\nb\nb\n", "T\nb\nU\nb\n")
-    assert isinstance(clash, Clash)
+    clash = merge_texts("b\nb\nb\na\n", "O\nb\nb\nb\n", "T\nb\nU\nb\n")
+    assert isinstance(clash, MergeConflict)
     both = resolve(clash, ["both"] * len(clash.hunks))
     assert all(f"{word}\n" in both for word in "OTU")
-    clash = meet("a\na\na\nc\na\na\nc\n", "a\na\nc\na\na\nO\nP", "a\na\na\nc\na\nc\nT")
-    assert isinstance(clash, Clash)
+    clash = merge_texts("a\na\na\nc\na\na\nc\n", "a\na\nc\na\na\nO\nP", "a\na\na\nc\na\nc\nT")
+    assert isinstance(clash, MergeConflict)
     both = resolve(clash, ["both"] * len(clash.hunks))
     assert set("OPT") <= set(both.split("\n"))
 
 
 def test_each_place_is_chosen_by_itself() -> None:
     base = "a\nb\nc\nd\ne\n"
-    clash = meet(base, "A1\nb\nc\nd\nE1\n", "A2\nb\nc\nd\nE2\n")
-    assert isinstance(clash, Clash)
+    clash = merge_texts(base, "A1\nb\nc\nd\nE1\n", "A2\nb\nc\nd\nE2\n")
+    assert isinstance(clash, MergeConflict)
     assert resolve(clash, ["ours", "theirs"]) == "A1\nb\nc\nd\nE2\n"
     assert resolve(clash, ["theirs", "both"]) == "A2\nb\nc\nd\nE1\nE2\n"
 
@@ -151,8 +151,8 @@ def test_many_places_cost_no_more_looks_at_the_whole_text_than_one(monkeypatch: 
         return "".join(f"{word if i % 4 == 0 else 'line'} {i}\n" for i in range(80))
 
     looks = []
-    clash = meet(numbered("line"), numbered("mine"), numbered("theirs"))
-    assert isinstance(clash, Clash) and len(clash.hunks) == 20
+    clash = merge_texts(numbered("line"), numbered("mine"), numbered("theirs"))
+    assert isinstance(clash, MergeConflict) and len(clash.hunks) == 20
     monkeypatch.setattr(merge, "changed_regions", lambda *texts: looks.append(1) or changed_regions(*texts))
     assert resolve(clash, ["theirs"] * 20) == numbered("theirs")
     assert len(looks) == 2  # one for each side

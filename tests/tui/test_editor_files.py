@@ -11,8 +11,8 @@ from personas.changes import EditPrompt
 from personas.persona import read_persona
 from personas.versions.authorship import Author
 from tests.support.program import ONE, Program, make_store, program
-from tui.document.merge import Clash
-from tui.external_editor.persona_file import hand_out, meet_files, take_back, with_what_was_taken
+from tui.document.merge import MergeConflict
+from tui.external_editor.persona_file import hand_out, merge_files, take_back, with_what_was_taken
 from tui.external_editor.process import ExternalEditor
 from tui.screens.dialogs.conflict import ChooseText
 
@@ -40,15 +40,15 @@ def test_an_editor_that_read_the_file_anew_is_left_as_it_wrote_it() -> None:
 
 def test_changes_of_the_same_lines_are_told_with_both_texts() -> None:
     met = with_what_was_taken("a\nb\n", [("a\nagent\n", "a\neditor\n")], "a\neditor\n")
-    assert isinstance(met, Clash)
+    assert isinstance(met, MergeConflict)
     assert (met.ours, met.theirs) == ("a\neditor\n", "a\nagent\n")
 
 
 def test_two_files_that_can_be_read_do_not_become_one_that_cannot() -> None:
     base = 'name = "One"\n\n\nsystem_prompt = "x"\n'
     first, second = "description = 'a'\n" + base, base + "description = 'b'\n"
-    assert isinstance(meet_files(base, first, second), Clash)
-    assert isinstance(meet_files(base, first + "= broken\n", base), str)
+    assert isinstance(merge_files(base, first, second), MergeConflict)
+    assert isinstance(merge_files(base, first + "= broken\n", base), str)
 
 
 def test_what_was_taken_away_is_put_back_as_a_version_of_its_own(tmp_path: Path) -> None:

@@ -62,7 +62,7 @@ async def test_a_file_that_breaks_between_two_looks_is_no_deleted_test_input(tmp
                 whole = break_it(p)
                 await p.write("M")
                 await p.until(lambda: p.main.documents.not_saved())
-                assert editor.clash is None, place
+                assert editor.conflict is None, place
                 p.file("one").write_text(whole, encoding="utf-8")
             await p.write("N")
             await p.until(lambda: p.state == "saved" and not p.main.documents.not_saved())

@@ -19,7 +19,7 @@ from textual.visual import RenderOptions, Visual
 
 from agent.jobs.job import Approval, Question
 from tests.support.program import make_store, program
-from tui.document.merge import Clash, Hunk
+from tui.document.merge import Hunk, MergeConflict
 from tui.screens.dialogs.base import Dialog
 from tui.screens.dialogs.confirm import Confirm
 from tui.screens.dialogs.conflict import ChooseText
@@ -105,8 +105,8 @@ def diff(text: str) -> str:
     return "@@ -1 +1,9 @@\n-old\n" + "\n".join(f"+{line}" for line in text.split("\n"))
 
 
-def clash(text: str) -> Clash:
-    return Clash("base\n", text, f"THEIRS {text}", (Hunk(1, "base\n", text, f"THEIRS {text}"),))
+def clash(text: str) -> MergeConflict:
+    return MergeConflict("base\n", text, f"THEIRS {text}", (Hunk(1, "base\n", text, f"THEIRS {text}"),))
 
 
 DIALOGS: dict[str, Callable[[str], Dialog[Any]]] = {

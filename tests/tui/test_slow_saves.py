@@ -48,7 +48,7 @@ async def test_what_is_typed_while_the_last_save_is_under_way_is_no_conflict(
             await p.pilot.pause()
         disk.goes_on.set()
         await p.until(lambda: not editor.unsaved and p.state == "saved")
-        assert editor.clash is None and p.messages == []
+        assert editor.conflict is None and p.messages == []
         stored = p.on_disk("one") if where == "prompt" else contents(p)["a"]
         assert stored == editor.raw and stored.startswith("abc")
 
@@ -100,7 +100,7 @@ async def test_what_is_typed_while_a_run_is_being_undone_meets_nothing_and_is_un
                 and editor.raw == f"{before}xyz"
             )
         )
-        assert editor.clash is None
+        assert editor.conflict is None
         assert [message for message in p.messages if "Undone" not in message] == []
         for text in (f"{longer}xyz", longer):
             await p.press("ctrl+z")
@@ -152,7 +152,7 @@ async def test_what_is_typed_in_a_test_input_that_is_shown_anew_goes_on_from_wha
         disk.goes_on.set()
         await p.until(lambda: not tests.editor.unsaved)
         assert contents(p)["a"] == tests.editor.raw == "BBB AAA ca"
-        assert tests.editor.clash is None and p.messages == []
+        assert tests.editor.conflict is None and p.messages == []
 
 
 async def test_what_another_program_wrote_meanwhile_stays_under_what_is_typed_on(tmp_path: Path) -> None:
@@ -244,7 +244,7 @@ async def test_a_signal_on_a_slow_disk_keeps_what_is_typed_in_the_home_and_the_n
     async with program(store) as p:
         await p.until(lambda: of(p).raw == f"VW{before}" and not of(p).unsaved)
         await p.until(lambda: kept(store) == {})
-        assert p.state == "saved" and of(p).clash is None
+        assert p.state == "saved" and of(p).conflict is None
         assert len(store.get("one").test_inputs) == 2
     disk.goes_on.set()
 
@@ -275,7 +275,7 @@ async def test_what_is_typed_behind_an_undo_is_shown_while_that_is_being_stored(
         for key, text in (("ctrl+z", before), ("ctrl+y", f"x{before}")):
             await p.press(key)
             await p.until(lambda text=text: stored() == editor.raw == text)  # type: ignore[misc]
-        assert editor.clash is None
+        assert editor.conflict is None
 
 
 async def test_what_waits_to_be_saved_is_not_thrown_away_and_stored_too(tmp_path: Path) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tui.document import debounce
-from tui.document.merge import Clash
+from tui.document.merge import MergeConflict
 from tui.document.text_slot import TextSlot
 
 TEXT = "first\nsecond\nthird\n"
@@ -43,7 +43,7 @@ def test_changes_of_the_same_line_are_a_conflict_until_one_side_gives_way() -> N
     slot.edit("my " + TEXT)
     theirs = TEXT.replace("first", "their")
     conflict = slot.absorb(theirs)
-    assert isinstance(conflict, Clash) and (conflict.ours, conflict.theirs) == ("my " + TEXT, theirs)
+    assert isinstance(conflict, MergeConflict) and (conflict.ours, conflict.theirs) == ("my " + TEXT, theirs)
     assert slot.text == "my " + TEXT and slot.base == TEXT, "nothing is overwritten"
     assert slot.absorb(TEXT) is None
     assert slot.conflict is None and slot.text == "my " + TEXT

@@ -92,7 +92,7 @@ async def test_a_conflict_with_what_was_written_outside_is_not_said_to_be_the_ag
             await p.main.documents.read_again()
             await p.until(lambda: p.state == "conflict")
         agent(p, SetPrompt(f"{outside.rstrip()}\nagent\n"))
-        await p.until(lambda: p.prompt.clash is not None and p.prompt.clash.theirs.endswith("agent\n"))
+        await p.until(lambda: p.prompt.conflict is not None and p.prompt.conflict.theirs.endswith("agent\n"))
         agent(p, SetPrompt(f"NEW {outside.rstrip()}\nagent\n"))
         await p.until(lambda: REPLACED in told)
         assert told.count(REPLACED) == 1, "the first change is apart"
@@ -137,12 +137,12 @@ async def test_the_same_holds_in_a_test_input(tmp_path: Path, clock: list[float]
             )
         )
         agent(p, UpdateTestInput("sum", "other"))
-        await p.until(lambda: editor.clash is not None)
+        await p.until(lambda: editor.conflict is not None)
         await p.told("The test input sum was changed elsewhere")
         assert editor.raw == "my input"
         await p.press("f8")
         await p.until(
-            lambda: editor.clash is None and p.store.get("one").test_inputs[0].content == "my input"
+            lambda: editor.conflict is None and p.store.get("one").test_inputs[0].content == "my input"
         )
 
 
@@ -196,7 +196,7 @@ async def test_undo_takes_a_choice_between_two_texts_back_and_goes_on_to_what_wa
             )
             p.store.change("one", change, by=Author("user"), revision=None)
             await p.main.documents.read_again(quiet=True)
-            await p.until(lambda: editor.clash is not None)
+            await p.until(lambda: editor.conflict is not None)
             await p.press("f5")
             await p.dialog(ChooseText)
             await p.press(key)
@@ -284,7 +284,7 @@ async def test_no_text_is_chosen_unseen_that_was_written_while_the_person_chose(
         await p.until(lambda: editor.has_focus)
         await p.write("mine ")
         outside("LINE")
-        await p.until(lambda: editor.clash is not None)
+        await p.until(lambda: editor.conflict is not None)
         if place == "input":
             await p.main.documents.flush()
             await p.told("The test input sum was changed elsewhere in the same lines. F5 shows both")
@@ -293,7 +293,7 @@ async def test_no_text_is_chosen_unseen_that_was_written_while_the_person_chose(
         outside("SECOND")
         await p.press(key)
         await p.told("Nothing was chosen: it was changed once more meanwhile.")
-        assert p.app.screen is p.main and editor.clash is not None
+        assert p.app.screen is p.main and editor.conflict is not None
         await p.press("f5")
         second = await p.dialog(ChooseText)
         assert second is not first
@@ -302,7 +302,7 @@ async def test_no_text_is_chosen_unseen_that_was_written_while_the_person_chose(
         stored = {"1": f"mine {was}", "2": "SECOND", "3": f"mine {was}\nSECOND"}[key]
         if place == "input":
             await p.until(
-                lambda: p.store.get("one").test_inputs[0].content == stored and editor.clash is None
+                lambda: p.store.get("one").test_inputs[0].content == stored and editor.conflict is None
             )
         else:
             await p.until(lambda: p.on_disk("one") == f"{stored}\nsecond\nthird\n" and p.state == "saved")

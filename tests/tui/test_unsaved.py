@@ -240,7 +240,7 @@ async def test_what_is_saved_is_no_change_of_another_program_while_the_disk_take
         await editing.workspace.settled()
         p.prompt.insert("ew ")
         await editing.read_again()
-        assert p.prompt.clash is None
+        assert p.prompt.conflict is None
         go.set()
         await p.until(lambda: p.on_disk("one").startswith("new first"))
         assert not any("changed outside" in message for message in p.messages)
@@ -440,7 +440,7 @@ async def reach_conflict_in_input(p: Program) -> None:
         await p.press("f4", "enter")
         await p.write("My ")
         p.file("one").write_text(TESTED.replace("What is", "Their"))
-        await p.until(lambda: p.main.tests.editor.clash is not None)
+        await p.until(lambda: p.main.tests.editor.conflict is not None)
 
 
 async def test_a_test_input_in_conflict_is_put_off_and_kept(tmp_path: Path) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tui.document.merge import Clash, meet
+from tui.document.merge import MergeConflict, merge_texts
 from tui.document.value_conflict import in_one_value
 
 NOW = '''name = "One" # so
@@ -21,9 +21,9 @@ mine"""
 '''
 
 
-def clash_of(base: str, ours: str, theirs: str) -> Clash:
-    met = meet(base, ours, theirs)
-    assert isinstance(met, Clash)
+def clash_of(base: str, ours: str, theirs: str) -> MergeConflict:
+    met = merge_texts(base, ours, theirs)
+    assert isinstance(met, MergeConflict)
     return met
 
 
@@ -31,21 +31,21 @@ def test_a_clash_in_the_prompt_is_one_of_its_text_and_the_rest_of_the_file_is_me
     base = NOW.replace("last, by me", "last\nbrief").replace('"a"', '"b"')
     met = clash_of(base, base.replace("\nbrief", "").replace('"One"', '"Two"'), NOW.replace('"a"', '"b"'))
     shown = in_one_value(met)
-    assert (shown.clash.base, shown.clash.ours, shown.clash.theirs) == (
+    assert (shown.conflict.base, shown.conflict.ours, shown.conflict.theirs) == (
         "first\nlast\nbrief",
         "first\nlast",
         "first\nlast, by me",
     )
-    assert shown.clash.hunks[0].line == 2
+    assert shown.conflict.hunks[0].line == 2
     merged = NOW.replace('"One"', '"Two"').replace('"a"', '"b"')
-    assert shown.whole(shown.clash.theirs) == merged
-    assert shown.whole(shown.clash.ours) == merged.replace("last, by me", "last")
+    assert shown.whole(shown.conflict.theirs) == merged
+    assert shown.whole(shown.conflict.ours) == merged.replace("last, by me", "last")
 
 
 def test_a_clash_in_a_test_input_is_one_of_its_content() -> None:
     base = NOW.replace("mine", "its")
     shown = in_one_value(clash_of(base, base.replace("\nits", ""), NOW))
-    assert (shown.clash.ours, shown.clash.theirs) == ("1+1?", "1+1?\nmine")
+    assert (shown.conflict.ours, shown.conflict.theirs) == ("1+1?", "1+1?\nmine")
     assert shown.whole("1+1?") == NOW.replace("\nmine", "")
 
 
@@ -65,5 +65,5 @@ def test_a_clash_in_a_test_input_is_one_of_its_content() -> None:
 def test_a_clash_that_lies_elsewhere_too_is_one_of_the_file(base: str, ours: str) -> None:
     met = clash_of(base, ours, NOW)
     shown = in_one_value(met)
-    assert shown.clash is met
+    assert shown.conflict is met
     assert shown.whole("text") == "text"

@@ -20,7 +20,7 @@ from tui.cli.group import Invocation
 from tui.cli.options import persona_argument
 from tui.cli.printing import print_text
 from tui.cli.stderr import print_error
-from tui.document.merge import Clash
+from tui.document.merge import MergeConflict
 from tui.external_editor.persona_file import BY_HAND, save_file
 from tui.external_editor.process import editor_command
 
@@ -99,7 +99,7 @@ def _edit(store: Store, persona_id: str, old: str, draft: Path) -> str:
             if type(error) is BrokenFile
             else EditFailed(f"{error} Your text is kept in {draft}")
         ) from None
-    if isinstance(done, Clash):
+    if isinstance(done, MergeConflict):
         raise EditFailed(
             f"{persona_id} was changed meanwhile in the same lines and stays as it is; your text is kept in {draft}"
         )

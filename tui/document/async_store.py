@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeVar
 from personas.edited_text import edited_diff
 from personas.errors import BrokenFile, Conflict, InvalidValue, PersonaError
 from personas.files.file_stamp import Stamp, stamp_of
-from tui.document.merge import Clash, meet
+from tui.document.merge import MergeConflict, merge_texts
 from tui.document.text_slot import FIELD, INPUT, stored_texts
 from tui.document.version_names import author_name
 from tui.settings.validation import LEVELS
@@ -121,7 +121,7 @@ class Workspace:
         """Return one persona as it is on disk."""
         return await self.call(self.store.get, persona_id)
 
-    def save_text(self, persona_id: str, slot_id: str, base: str, text: str) -> Saved | Clash:
+    def save_text(self, persona_id: str, slot_id: str, base: str, text: str) -> Saved | MergeConflict:
         """Store the text of a slot, merged with what changed on disk since `base`. Blocking.
 
         Raises:
@@ -141,8 +141,8 @@ class Workspace:
             theirs = stored_texts(now).get(slot_id)
             if theirs is None:
                 raise InputDeleted(f"The test input {slot_id.removeprefix(INPUT)!r} was deleted meanwhile.")
-            merged = meet(base, text, theirs)
-            if isinstance(merged, Clash):
+            merged = merge_texts(base, text, theirs)
+            if isinstance(merged, MergeConflict):
                 return merged
             if merged == theirs:
                 return Saved(now, merged)

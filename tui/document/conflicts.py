@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from personas.errors import PersonaError
 from personas.persona import read_persona
 from tui.commands.registry import sentence
-from tui.document.merge import Clash, has_met_more
+from tui.document.merge import MergeConflict, is_newly_in_conflict
 from tui.document.text_slot import INPUT, PROMPT
 
 if TYPE_CHECKING:
@@ -70,12 +70,12 @@ async def resolve_conflict(controller: OpenDocuments, document: OpenDocument, sl
         controller.choosing = False
 
 
-def _same(now: Clash | None, shown: Clash) -> bool:
+def _same(now: MergeConflict | None, shown: MergeConflict) -> bool:
     return now is not None and (now.ours, now.theirs) == (shown.ours, shown.theirs)
 
 
 async def show_agent_replaced(
-    controller: OpenDocuments, document: OpenDocument, conflict: Clash, stored: str, run_id: str
+    controller: OpenDocuments, document: OpenDocument, conflict: MergeConflict, stored: str, run_id: str
 ) -> None:
     """Say that the agent changed what is being typed, unless that is in conflict with what others wrote before.
 
@@ -88,7 +88,7 @@ async def show_agent_replaced(
     """
     call, store = controller.workspace.call, controller.workspace.store
     before = await call(_prompt_before, store, document.id, run_id)
-    is_the_agents = before is None or before == stored or has_met_more(conflict, before)
+    is_the_agents = before is None or before == stored or is_newly_in_conflict(conflict, before)
     if is_the_agents and controller.document is document and document.prompt.conflict is not None:
         controller.view.show_message(REPLACED, error=True)
 

@@ -1,6 +1,6 @@
 """What to do when a text on the screen and the same text on disk both changed. Pure.
 
-`meet` merges what does not touch; `resolve` puts a text together from what the person chose where it does.
+`merge_texts` merges what does not touch; `resolve` puts a text together from what the person chose where it does.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ Choice = Literal["ours", "theirs", "both"]
 
 
 @dataclass(frozen=True, slots=True)
-class Clash:
+class MergeConflict:
     """Both sides changed the same lines.
 
     Attributes:
@@ -32,10 +32,10 @@ class Clash:
     hunks: tuple[Hunk, ...]
 
 
-def meet(base: str, ours: str, theirs: str) -> str | Clash:
-    """Return the one text that holds both sides' changes, or the clash."""
+def merge_texts(base: str, ours: str, theirs: str) -> str | MergeConflict:
+    """Return the one text that holds both sides' changes, or the conflict."""
     merge = merge3(base, ours, theirs)
-    return merge.text if merge.text is not None else Clash(base, ours, theirs, merge.conflicts)
+    return merge.text if merge.text is not None else MergeConflict(base, ours, theirs, merge.conflicts)
 
 
 def touch(base: str, ours: str, theirs: str) -> bool:
@@ -45,15 +45,15 @@ def touch(base: str, ours: str, theirs: str) -> bool:
     return any(a.old_start < b.old_end and b.old_start < a.old_end for a in mine for b in yours)
 
 
-def has_met_more(clash: Clash, before: str) -> bool:
-    """Whether what was stored last is a part of what met; `before`: what was stored until then.
+def is_newly_in_conflict(conflict: MergeConflict, before: str) -> bool:
+    """Whether what was stored last takes part in the conflict; `before`: what was stored until then.
 
-    It is none where both sides stand as they met until then, be it with more lines beside them.
+    It does not where both sides were in the same conflict until then, be it with more lines beside them.
     """
-    earlier = meet(clash.base, clash.ours, before)
+    earlier = merge_texts(conflict.base, conflict.ours, before)
     return isinstance(earlier, str) or not all(
         any(hunk.ours == one.ours and _holds(hunk.theirs, one.theirs) for one in earlier.hunks)
-        for hunk in clash.hunks
+        for hunk in conflict.hunks
     )
 
 
@@ -62,18 +62,18 @@ def _holds(text: str, part: str) -> bool:
     return text == part or (bool(part) and f"\n{part.rstrip(chr(10))}\n" in f"\n{text}\n")
 
 
-def resolve(clash: Clash, choices: Sequence[Choice]) -> str:
+def resolve(conflict: MergeConflict, choices: Sequence[Choice]) -> str:
     """Return the text with each touching place as chosen; elsewhere both sides' changes stand.
 
     Where both are chosen, ours stands first.
 
     Args:
-        clash: what met.
-        choices: one for each of `clash.hunks`.
+        conflict: what is to be resolved.
+        choices: one for each of `conflict.hunks`.
     """
-    parts = list(stretches(clash.base, clash.ours, clash.theirs))
-    if [part for part in parts if isinstance(part, Hunk)] != list(clash.hunks):
-        parts = list(clash.hunks)  # one place that is the whole text
+    parts = list(stretches(conflict.base, conflict.ours, conflict.theirs))
+    if [part for part in parts if isinstance(part, Hunk)] != list(conflict.hunks):
+        parts = list(conflict.hunks)  # one place that is the whole text
     chosen = iter(choices)
     return "".join(part if isinstance(part, str) else _chosen(part, next(chosen)) for part in parts)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from personas.errors import PersonaError
-from tui.document.merge import meet
+from tui.document.merge import merge_texts
 from tui.document.text_slot import INPUT, PROMPT, in_words, stored_texts
 from tui.drafts.draft import Draft
 from tui.drafts.unsaved_text import documents_with_drafts
@@ -66,7 +66,7 @@ class DraftRecovery:
         unsaved = "Your unsaved text from another window"
         for draft in drafts:
             slot = document.slot(draft.slot)
-            merged = meet(draft.base, draft.text, slot.text) if slot.merges else None
+            merged = merge_texts(draft.base, draft.text, slot.text) if slot.merges else None
             try:
                 if isinstance(merged, str):
                     changed = merged != slot.text

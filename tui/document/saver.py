@@ -11,7 +11,7 @@ from personas.errors import BrokenFile, PersonaError, UnknownPersona
 from tui.document.async_store import InputDeleted, Saved
 from tui.document.conflicts import conflict_message
 from tui.document.debounce import Debounce
-from tui.document.merge import Clash
+from tui.document.merge import MergeConflict
 from tui.document.save_queue import SaveQueue
 from tui.document.text_slot import FIELD, INPUT, PROMPT, TextSlot
 
@@ -151,7 +151,7 @@ class SlotSaver:
     async def _store(self, document: OpenDocument, slot: TextSlot) -> None:
         sent = ""
 
-        def prepare() -> Callable[[], Saved | Clash]:
+        def prepare() -> Callable[[], Saved | MergeConflict]:
             nonlocal sent
             self.queue.begins(slot)
             slot.sending = sent = self._left.pop(slot, slot.text)
@@ -170,13 +170,15 @@ class SlotSaver:
             if slot.id.removeprefix(FIELD) in CHOICES:
                 slot.take(slot.base, slot.base)
         else:
-            if isinstance(result, Clash) and slot.conflict is not None:
+            if isinstance(result, MergeConflict) and slot.conflict is not None:
                 await self._show_conflict(document, slot)
 
-    def _apply(self, document: OpenDocument, slot: TextSlot, sent: str, result: Saved | Clash) -> None:
+    def _apply(
+        self, document: OpenDocument, slot: TextSlot, sent: str, result: Saved | MergeConflict
+    ) -> None:
         """A slot was stored, or met a conflict. Nothing else was written here since its text was taken."""
         slot.error = ""
-        if isinstance(result, Clash):
+        if isinstance(result, MergeConflict):
             slot.sending = None
             slot.absorb(result.theirs)
             log.warning("a conflict in %s of %s", slot.id, document.id)

@@ -12,7 +12,7 @@ from tui.document import debounce
 
 if TYPE_CHECKING:
     from personas.persona import Persona
-    from tui.document.merge import Clash
+    from tui.document.merge import MergeConflict
 
 PROMPT = "prompt"
 INPUT = "input:"
@@ -46,7 +46,7 @@ class TextSlot:
     ) -> None:
         self.id = id
         self.base = self.text = stored
-        self.conflict: Clash | None = None
+        self.conflict: MergeConflict | None = None
         self.sending: str | None = None
         self.error = ""
         self.view: SlotView | None = None
@@ -111,7 +111,7 @@ class TextSlot:
         elif stored != sent:
             self.absorb(stored)
 
-    def absorb(self, stored: str, *, source: str | None = "", by_agent: bool = False) -> Clash | None:
+    def absorb(self, stored: str, *, source: str | None = "", by_agent: bool = False) -> MergeConflict | None:
         """Take in what is stored now, merged with what is typed; return the conflict where both touch.
 
         With a conflict the text stays as it is.
@@ -127,7 +127,7 @@ class TextSlot:
             return None
         if not self.merges:
             return self._absorb_value(stored)
-        from tui.document.merge import Clash, meet, touch  # not before the first paint
+        from tui.document.merge import MergeConflict, merge_texts, touch  # not before the first paint
 
         base = saved = self.base
         if by_agent and self._typed is not None and self.is_typed_in:
@@ -135,20 +135,20 @@ class TextSlot:
             base = start if touch(saved, start, stored) else saved
         elif stored == self._before_agent:
             base = stored  # the agent's change was taken back
-        merged = meet(base, self.text, stored)
-        if isinstance(merged, Clash):
+        merged = merge_texts(base, self.text, stored)
+        if isinstance(merged, MergeConflict):
             self.conflict, self.base = merged, base
             if base != saved:
                 self._before_agent = saved
             return merged
         if self._typed is not None:
-            start = meet(saved, self._typed[0], stored)  # type: ignore[assignment]
+            start = merge_texts(saved, self._typed[0], stored)  # type: ignore[assignment]
             self._typed = (start if isinstance(start, str) else stored), self._typed[1]
         self.base, self.conflict, self._before_agent = stored, None, None
         self._set(merged, source)
         return None
 
-    def _absorb_value(self, stored: str) -> Clash | None:
+    def _absorb_value(self, stored: str) -> MergeConflict | None:
         """The same for a value of one line: what is typed stays, and is not stored before the person goes on with it."""
         was_dirty, before = self.dirty, self.base
         self.base = stored
@@ -158,9 +158,9 @@ class TextSlot:
         elif self.text == stored:
             self.conflict = None
         elif before != stored:
-            from tui.document.merge import Clash
+            from tui.document.merge import MergeConflict
 
-            self.conflict = Clash(before, self.text, stored, ())
+            self.conflict = MergeConflict(before, self.text, stored, ())
         return self.conflict
 
     def put_in_front(self, typed: str) -> None:

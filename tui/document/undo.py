@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Literal
 
 from personas.errors import Conflict, NothingToUndo, PersonaError
 from tui.commands.registry import sentence
-from tui.document.merge import Clash, meet
+from tui.document.merge import MergeConflict, merge_texts
 from tui.terminal.diff_view import shown_counts
 
 if TYPE_CHECKING:
@@ -116,34 +116,34 @@ class StoreUndo:
 
         call, view, store = self._workspace.call, self._view, self._workspace.store
         said = _done(operation)
-        met = await call(meet, conflict.base, conflict.ours, conflict.theirs)
-        if not isinstance(met, Clash) or len(store.file(persona_id).paths) > 1:
+        merged = await call(merge_texts, conflict.base, conflict.ours, conflict.theirs)
+        if not isinstance(merged, MergeConflict) or len(store.file(persona_id).paths) > 1:
             view.show_message(str(conflict), error=True)
             return
-        while isinstance(met, Clash):
-            shown = await call(in_one_value, met)
+        while isinstance(merged, MergeConflict):
+            shown = await call(in_one_value, merged)
             wanted = "Before that change" if operation == "undo" else "After that change"
-            chosen = await view.choose(shown.clash, wanted, NOW)
+            chosen = await view.choose(shown.conflict, wanted, NOW)
             try:
-                text = met.theirs if chosen is None else await call(shown.whole, chosen)
-                if text == met.theirs:
+                text = merged.theirs if chosen is None else await call(shown.whole, chosen)
+                if text == merged.theirs:
                     view.show_message(f"Nothing was {said.lower()}.")
                     return
-                if await call(spoils, text, met.ours, met.theirs):
+                if await call(spoils, text, merged.ours, merged.theirs):
                     why = "Both in one would be no persona file"
                     view.show_message(f"{why}: nothing was {said.lower()}.", error=True)
                     return
                 reason = f"{said.lower()} by hand"
                 done = await self._workspace.write(
-                    save_file, store, persona_id, met.theirs, text, reason, alone=True
+                    save_file, store, persona_id, merged.theirs, text, reason, alone=True
                 )
             except PersonaError as error:
                 view.show_message(str(error), error=True)
                 return
-            if not isinstance(done, Clash):
+            if not isinstance(done, MergeConflict):
                 self._controller.take(done.persona)
                 return
-            met = done
+            merged = done
 
 
 def _done(operation: Operation) -> str:

@@ -9,7 +9,7 @@ if TYPE_CHECKING:
     from personas.versions.undo import Direction
     from tui.commands.registry import Keymap
     from tui.document.document import OpenDocument
-    from tui.document.merge import Clash
+    from tui.document.merge import MergeConflict
     from tui.document.text_slot import TextSlot
 
 
@@ -56,7 +56,7 @@ class DocumentView(Protocol):
     def stepped(self, operation: Direction, run_id: str | None) -> None:
         """The store took a step back or forth; `run_id`: the agent's run that it was of, None for none."""
 
-    async def choose(self, clash: Clash, ours: str, theirs: str, told: str = "") -> str | None:
+    async def choose(self, conflict: MergeConflict, ours: str, theirs: str, told: str = "") -> str | None:
         """Let the person choose between two texts; None for not now. `told`: what was said of it, which goes."""
 
     def start(self, work: Coroutine[Any, Any, Any]) -> Any:

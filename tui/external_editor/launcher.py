@@ -12,7 +12,7 @@ from tui.external_editor.process import EditorFailed
 if TYPE_CHECKING:
     from tui.app.app import PersonaApp
     from tui.document.controller import DocumentController
-    from tui.document.merge import Clash
+    from tui.document.merge import MergeConflict
     from tui.external_editor.message_file import DraftFile
     from tui.external_editor.persona_file import HandedOut
 
@@ -147,7 +147,7 @@ async def edit_file(app: PersonaApp, editing: DocumentController) -> None:
             editing.in_hand = False
             unit = await call(end_edit, store, persona.id)
         await editing.read_again(quiet=True, outside=not unit)
-        clash = None if handed is None else await _merge_back(app, editing, handed)
+        conflict = None if handed is None else await _merge_back(app, editing, handed)
     if failure:
         now = editing.persona
         changed = now is not None and now.id == persona.id and now.revision != persona.revision
@@ -155,13 +155,15 @@ async def edit_file(app: PersonaApp, editing: DocumentController) -> None:
             f"{failure} {'What it had saved is shown.' if changed else 'It had saved nothing new.'}",
             error=True,
         )
-    if clash is not None:
-        await _choose(app, editing, persona.id, clash)
+    if conflict is not None:
+        await _choose(app, editing, persona.id, conflict)
 
 
-async def _merge_back(app: PersonaApp, editing: DocumentController, handed: HandedOut) -> Clash | None:
+async def _merge_back(
+    app: PersonaApp, editing: DocumentController, handed: HandedOut
+) -> MergeConflict | None:
     """Put back what the editor's copy took away, and say so; returns where that touches what was written."""
-    from tui.document.merge import Clash
+    from tui.document.merge import MergeConflict
     from tui.external_editor.persona_file import take_back
 
     workspace = editing.workspace
@@ -176,7 +178,7 @@ async def _merge_back(app: PersonaApp, editing: DocumentController, handed: Hand
             error=True,
         )
         return None
-    if isinstance(done, Clash):
+    if isinstance(done, MergeConflict):
         return done
     if done is not None:
         editing.take(done.persona)
@@ -186,12 +188,14 @@ async def _merge_back(app: PersonaApp, editing: DocumentController, handed: Hand
     return None
 
 
-async def _choose(app: PersonaApp, editing: DocumentController, persona_id: str, clash: Clash) -> None:
+async def _choose(
+    app: PersonaApp, editing: DocumentController, persona_id: str, conflict: MergeConflict
+) -> None:
     """Let the person choose between what the editor saved, which is in the file, and what was there before."""
-    from tui.document.merge import Clash
+    from tui.document.merge import MergeConflict
     from tui.external_editor.persona_file import MERGED, save_file, spoils
 
-    chosen = await editing.view.choose(clash, "Your editor", "Meanwhile")
+    chosen = await editing.view.choose(conflict, "Your editor", "Meanwhile")
     if chosen is None:
         app.main.show_message(
             "Your editor saved over lines that were changed meanwhile; what stood there is kept as a version: "
@@ -199,7 +203,7 @@ async def _choose(app: PersonaApp, editing: DocumentController, persona_id: str,
             error=True,
         )
         return
-    if spoils(chosen, clash.ours, clash.theirs):
+    if spoils(chosen, conflict.ours, conflict.theirs):
         app.main.show_message(
             "Both in one would not be a persona file: yours is in the file, the other is kept as a version: "
             f"persona log {persona_id}",
@@ -209,12 +213,12 @@ async def _choose(app: PersonaApp, editing: DocumentController, persona_id: str,
     workspace = editing.workspace
     try:
         done = await workspace.write(
-            save_file, workspace.store, persona_id, clash.ours, chosen, MERGED, alone=True
+            save_file, workspace.store, persona_id, conflict.ours, chosen, MERGED, alone=True
         )
     except PersonaError as error:
         app.main.show_message(f"Not saved: {error}", error=True)
         return
-    if isinstance(done, Clash):
+    if isinstance(done, MergeConflict):
         app.main.show_message(
             "The file was changed again in the same lines and stays as it is; both are kept as versions: "
             f"persona log {persona_id}",

@@ -17,7 +17,7 @@ from personas.files.text_file import encode
 from personas.persona import read_persona
 from personas.versions.authorship import USER
 from personas.versions.merge import Hunk
-from tui.document.merge import Clash, meet
+from tui.document.merge import MergeConflict, merge_texts
 
 if TYPE_CHECKING:
     from personas.persona import Persona
@@ -60,12 +60,12 @@ def hand_out(store: Store, persona_id: str) -> HandedOut | None:
         return None
 
 
-def meet_files(base: str, ours: str, theirs: str) -> str | Clash:
-    """As `tui.document.merge.meet`, for whole files: two that can be read do not become one that cannot. Pure."""
-    met = meet(base, ours, theirs)
-    if isinstance(met, str) and spoils(met, ours, theirs):
-        return Clash(base, ours, theirs, (Hunk(1, base, ours, theirs),))
-    return met
+def merge_files(base: str, ours: str, theirs: str) -> str | MergeConflict:
+    """As `tui.document.merge.merge_texts`, for whole files: two that can be read do not become one that cannot. Pure."""
+    merged = merge_texts(base, ours, theirs)
+    if isinstance(merged, str) and spoils(merged, ours, theirs):
+        return MergeConflict(base, ours, theirs, (Hunk(1, base, ours, theirs),))
+    return merged
 
 
 def spoils(text: str, *made_of: str) -> bool:
@@ -77,8 +77,8 @@ def _is_broken(text: str) -> bool:
     return read_persona("any", encode(text)).error is not None
 
 
-def with_what_was_taken(given: str, writes: Iterable[tuple[str, str]], now: str) -> str | Clash:
-    """Return the file with everything that an editor's writes took away put back, or a `Clash` where both touch. Pure.
+def with_what_was_taken(given: str, writes: Iterable[tuple[str, str]], now: str) -> str | MergeConflict:
+    """Return the file with everything that an editor's writes took away put back, or the conflict where both touch. Pure.
 
     Args:
         given: what the editor read first.
@@ -88,15 +88,15 @@ def with_what_was_taken(given: str, writes: Iterable[tuple[str, str]], now: str)
     wanted = known = given  # what everybody wants to be there, and the copy that the editor has
     for before, after in [*writes, (now, now)]:
         for text in (before, after):
-            met = meet_files(known, text, wanted)
-            if isinstance(met, Clash):
-                return meet_files(known, now, wanted)
-            wanted = met
+            merged = merge_files(known, text, wanted)
+            if isinstance(merged, MergeConflict):
+                return merge_files(known, now, wanted)
+            wanted = merged
         known = after
     return wanted
 
 
-def take_back(store: Store, handed: HandedOut) -> SavedFile | Clash | None:
+def take_back(store: Store, handed: HandedOut) -> SavedFile | MergeConflict | None:
     """Put back into the file what an editor's older copy took away; None where it took nothing away. Blocking.
 
     Raises:
@@ -105,13 +105,13 @@ def take_back(store: Store, handed: HandedOut) -> SavedFile | Clash | None:
     for _ in range(_TRIES):
         writes = written_since(store, handed.persona_id, handed.since)
         now, text = store.get(handed.persona_id), store.text(handed.persona_id)
-        met = with_what_was_taken(handed.text, writes, text) if writes else text
-        if met == text:
+        merged = with_what_was_taken(handed.text, writes, text) if writes else text
+        if merged == text:
             return None
-        if isinstance(met, Clash):
-            return met
+        if isinstance(merged, MergeConflict):
+            return merged
         try:
-            return SavedFile(_replace(store, now, met, MERGED, alone=True), True)
+            return SavedFile(_replace(store, now, merged, MERGED, alone=True), True)
         except Conflict:
             continue
     raise PersonaError(
@@ -122,7 +122,7 @@ def take_back(store: Store, handed: HandedOut) -> SavedFile | Clash | None:
 
 def save_file(
     store: Store, persona_id: str, base: str, text: str, reason: str, *, alone: bool = False
-) -> SavedFile | Clash:
+) -> SavedFile | MergeConflict:
     """Write a text that grew from `base` into the file, merged with what others did to it since. Blocking.
 
     `alone`: as in `Store.change`.
@@ -132,11 +132,11 @@ def save_file(
     """
     for _ in range(_TRIES):
         now, there = store.get(persona_id), store.text(persona_id)
-        met = meet_files(base, text, there)
-        if isinstance(met, Clash):
-            return met
+        merged = merge_files(base, text, there)
+        if isinstance(merged, MergeConflict):
+            return merged
         try:
-            return SavedFile(_replace(store, now, met, reason, alone=alone), there != base)
+            return SavedFile(_replace(store, now, merged, reason, alone=alone), there != base)
         except Conflict:
             continue
     raise PersonaError("The file changes faster than it can be saved.")

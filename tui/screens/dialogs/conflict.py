@@ -13,7 +13,7 @@ from textual.widget import Widget
 from textual.widgets import Button
 
 from tui.commands.registry import bindings
-from tui.document.merge import Choice, Clash, resolve
+from tui.document.merge import Choice, MergeConflict, resolve
 from tui.document.word_diffs import differences, first_difference
 from tui.screens.dialogs.base import GRACE, Dialog, arrows
 from tui.widgets.plain_text import LiteralButton, content, label, marked
@@ -30,7 +30,7 @@ class ChooseText(Dialog[str]):
     """Shows each place where both sides changed; gives the text put together, or None for not now.
 
     Args:
-        clash: what met.
+        conflict: what is to be resolved.
         ours: what to call the text of the editor.
         theirs: what to call the text on disk.
     """
@@ -39,9 +39,9 @@ class ChooseText(Dialog[str]):
 
     grace = GRACE
 
-    def __init__(self, clash: Clash, *, ours: str = "Yours", theirs: str = "On disk") -> None:
+    def __init__(self, conflict: MergeConflict, *, ours: str = "Yours", theirs: str = "On disk") -> None:
         super().__init__()
-        self._clash = clash
+        self._conflict = conflict
         self._titles = (ours, theirs)
         self._choices: list[Choice] = []
         self._sides: dict[str, str] = {}
@@ -72,8 +72,8 @@ class ChooseText(Dialog[str]):
         self._show()
 
     def _show(self) -> None:
-        hunk = self._clash.hunks[len(self._choices)]
-        place = f"Place {len(self._choices) + 1} of {len(self._clash.hunks)}, line {hunk.line}"
+        hunk = self._conflict.hunks[len(self._choices)]
+        place = f"Place {len(self._choices) + 1} of {len(self._conflict.hunks)}, line {hunk.line}"
         was = f" · it was: {hunk.base.strip()}" if hunk.base.strip() else ""
         self.query_one("#conflict-where", EllipsisStatic).update(label(place + was, 1_000))
         ours, theirs = hunk.ours.rstrip("\n"), hunk.theirs.rstrip("\n")
@@ -125,11 +125,11 @@ class ChooseText(Dialog[str]):
 
     @property
     def _all_chosen(self) -> bool:
-        return len(self._choices) == len(self._clash.hunks)
+        return len(self._choices) == len(self._conflict.hunks)
 
     async def _give(self) -> None:
         """Put the text together, which takes its time with a large one, and close with it."""
-        self.dismiss(await asyncio.to_thread(resolve, self._clash, self._choices))
+        self.dismiss(await asyncio.to_thread(resolve, self._conflict, self._choices))
 
     @on(Button.Pressed)
     def _pressed(self, event: Button.Pressed) -> None:

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from tui.app.host import Host
     from tui.commands.registry import Keymap
     from tui.document.document import OpenDocument
-    from tui.document.merge import Clash
+    from tui.document.merge import MergeConflict
     from tui.document.text_slot import TextSlot
     from tui.screens.library.place import LibraryPlace
 
@@ -48,12 +48,12 @@ class LibraryView:
         """Return what a document is called in a sentence."""
         return f"the {key.replace('/', ' ')}"
 
-    async def choose(self, clash: Clash, ours: str, theirs: str, told: str = "") -> str | None:
+    async def choose(self, conflict: MergeConflict, ours: str, theirs: str, told: str = "") -> str | None:
         """Let the person choose between two texts; `told`: what was said of it, which goes."""
         from tui.screens.dialogs.conflict import ChooseText
 
         self._host.program.take_back(lambda message: message == content(told).plain)
-        chosen: str | None = await self._host.ask(ChooseText(clash, ours=ours, theirs=theirs))
+        chosen: str | None = await self._host.ask(ChooseText(conflict, ours=ours, theirs=theirs))
         return chosen
 
     def document_opened(self, document: OpenDocument | None) -> None:

@@ -166,7 +166,7 @@ class PersonaActions:
         if documents is None or documents.persona is None:
             return
         content = self._tests.editor
-        if content.clash is not None and (content.has_focus or documents.state != "conflict"):
+        if content.conflict is not None and (content.has_focus or documents.state != "conflict"):
             await documents.resolve(content.slot)
             return
         if documents.state == "conflict":

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from tui.document.composition import CompositionController
     from tui.document.controller import DocumentController
     from tui.document.document import OpenDocument
-    from tui.document.merge import Clash
+    from tui.document.merge import MergeConflict
     from tui.document.text_slot import TextSlot
     from tui.outputs.controller import OutputsController
     from tui.screens.main.layout import PaneLayout
@@ -193,12 +193,12 @@ class PersonaView:
         """Return what a persona is called, told apart from others of the same name."""
         return self._personas.name_of(persona_id)
 
-    async def choose(self, clash: Clash, ours: str, theirs: str, told: str = "") -> str | None:
+    async def choose(self, conflict: MergeConflict, ours: str, theirs: str, told: str = "") -> str | None:
         """Let the person choose between two texts; `told`: what was said of it, which goes."""
         from tui.screens.dialogs.conflict import ChooseText
 
         self._host.program.take_back(lambda message: message == content(told).plain)
-        chosen: str | None = await self._host.ask(ChooseText(clash, ours=ours, theirs=theirs))
+        chosen: str | None = await self._host.ask(ChooseText(conflict, ours=ours, theirs=theirs))
         return chosen
 
     # -- what the document tells --------------------------------------------------------------------------

@@ -29,7 +29,7 @@ from tui.widgets.text.safe_text_area import SafeTextArea
 from tui.widgets.theme_styles import ink
 
 if TYPE_CHECKING:
-    from tui.document.merge import Clash
+    from tui.document.merge import MergeConflict
 
 FRESH = 3.0
 """Seconds for which changed lines stay highlighted."""
@@ -124,7 +124,7 @@ class TextEditor(SafeTextArea):
         return self.slot.dirty
 
     @property
-    def clash(self) -> Clash | None:
+    def conflict(self) -> MergeConflict | None:
         """Both sides, where the text is in conflict with what is stored."""
         return self.slot.conflict
 
