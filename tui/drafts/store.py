@@ -10,17 +10,16 @@ from __future__ import annotations
 import os
 import secrets
 import sqlite3
-import stat
-import subprocess
 import threading
 import time
 from collections.abc import Callable, Iterable
 from contextlib import suppress
-from functools import cache
 from pathlib import Path
 from typing import Any, TypeVar
 
 from personas.errors import StorageError
+from personas.files.ownership import is_foreign
+from personas.files.process import is_running, process_start
 from tui.drafts.draft import Draft, DraftStatus, OutboxMessage
 
 T = TypeVar("T")
@@ -341,14 +340,14 @@ class DraftStore:
                 return self._connection
             self._leave_file()
         path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        if _is_foreign(path):
+        if is_foreign(path):
             self._set_aside("is not yours alone")
         with suppress(FileExistsError):
             # Before SQLite does: its own files take over these permissions.
             os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY | os.O_CLOEXEC, 0o600))
         connection = sqlite3.connect(path, timeout=BUSY_TIMEOUT, check_same_thread=False)
         try:
-            connection.create_function("is_running", 2, _is_running)
+            connection.create_function("is_running", 2, is_running)
             connection.execute("PRAGMA journal_mode = WAL")
             connection.executescript(_SCHEMA)
             with connection:
@@ -385,15 +384,6 @@ _ORPHANED = "owner <> ? AND owner NOT IN (SELECT owner FROM programs WHERE is_ru
 """SQL: a row of another program that has ended."""
 
 
-def _is_foreign(path: Path) -> bool:
-    """Whether something else than a file of this person is at `path`, or others may write to it."""
-    try:
-        found = path.lstat()
-    except FileNotFoundError:
-        return False
-    return not stat.S_ISREG(found.st_mode) or found.st_uid != os.geteuid() or bool(found.st_mode & 0o022)
-
-
 def _file_id(path: Path) -> tuple[int, int] | None:
     """Return what tells a file from all others; None where there is none."""
     try:
@@ -401,40 +391,6 @@ def _file_id(path: Path) -> tuple[int, int] | None:
     except FileNotFoundError:
         return None
     return found.st_dev, found.st_ino
-
-
-def _is_running(pid: int, started: str) -> bool:
-    """Whether the process with this number is still the one that began then."""
-    return bool(started) and process_start(pid) == started
-
-
-def process_start(pid: int) -> str:
-    """Return when a running process began, so that no other one with its number says the same; empty for none."""
-    try:
-        fields = Path(f"/proc/{pid}/stat").read_text("utf-8", "replace").rpartition(")")[2].split()
-    except OSError:
-        return "" if Path("/proc/self/stat").exists() else _start_by_ps(pid)
-    return (
-        "" if fields[0] in "ZX" else f"{_boot_id()}:{fields[19]}"
-    )  # Z, X: it has ended and waits to be removed
-
-
-def _start_by_ps(pid: int) -> str:
-    """`process_start` where there is no /proc."""
-    try:
-        found = subprocess.run(
-            ["ps", "-o", "lstart=", "-p", str(pid)], capture_output=True, text=True, check=False, timeout=5
-        )
-    except (OSError, subprocess.SubprocessError):
-        return ""
-    return found.stdout.strip()
-
-
-@cache
-def _boot_id() -> str:
-    with suppress(OSError):
-        return Path("/proc/sys/kernel/random/boot_id").read_text("ascii").strip()
-    return ""
 
 
 def _storable(text: str | None) -> str | None:

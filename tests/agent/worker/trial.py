@@ -1,0 +1,59 @@
+"""A worker whose runs only write down that they began and were stored: `python -m tests.agent.worker.trial OPTIONS`."""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import os
+from pathlib import Path
+
+from agent.worker import heartbeat
+from agent.worker.database import Database
+from agent.worker.engine import Engine, Fence
+from agent.worker.heartbeat import Heartbeat
+
+
+async def work(options: argparse.Namespace) -> None:
+    folder: Path = options.folder
+    database = Database(options.database, options.home, folder / "state")
+
+    def tell(word: str, run_id: str) -> None:
+        with open(folder / "told", "a") as told:
+            told.write(f"{word} {run_id} {os.getpid()}\n")
+
+    async def execute(_home: str, _action: str, run_id: str, _consent: str, fence: Fence) -> str:
+        tell("begin", run_id)
+        while not (folder / "go").exists():
+            await asyncio.sleep(0.02)
+        await fence()
+        tell("stored", run_id)
+        return "completed"
+
+    engine = Engine(
+        database,
+        options.home,
+        execute,
+        jobs=options.jobs,
+        heartbeat=Heartbeat(database, machine=options.machine),
+    )
+    await asyncio.to_thread(engine.start, asyncio.get_running_loop())
+    for number in range(options.runs):
+        await asyncio.to_thread(engine.enqueue, f"run-{number}", "action", "hash")
+    tell("ready", "-")
+    await engine.given_up.wait()
+    tell("given-up", "-")
+    os._exit(0)
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--folder", type=Path, required=True)
+    parser.add_argument("--database", default="")
+    parser.add_argument("--home", default="trial")
+    parser.add_argument("--machine", default="")
+    parser.add_argument("--jobs", type=int, default=2)
+    parser.add_argument("--runs", type=int, default=4)
+    parser.add_argument("--beat", type=float, default=heartbeat.BEAT)
+    given = parser.parse_args()
+    heartbeat.BEAT, heartbeat.SILENT = given.beat, 3 * given.beat
+    asyncio.run(work(given))
