@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 @model_option
 @click.option("--new", "fresh", is_flag=True, help="Begin a new conversation.")
 @click.option("--task", "as_task", is_flag=True, help="Let the agent work on until the task is done.")
+@click.option("--review", is_flag=True, help="Propose the changes instead of writing them.")
 @wait_option
 @click.pass_obj
 def chat(
@@ -33,6 +34,7 @@ def chat(
     as_json: bool,
     fresh: bool,
     as_task: bool,
+    review: bool,
     wait: float | None,
 ) -> None:
     """Say something to the agent of a persona.
@@ -44,11 +46,15 @@ def chat(
     terminal never, on a pipe after 2 seconds of silence, and with --json, where a program may think as long as it
     likes, when the pipe is closed. --wait says how long instead.
 
+    With --review nothing is written: the changes are a proposal, which you look at with `persona diff`, and keep or
+    refuse with `persona restore`.
+
     \b
     persona chat optimist "make the second line warmer"
     persona chat optimist - --json < request.txt
     persona chat optimist "rewrite the test inputs, one by one" --task
     persona chat optimist "rewrite the test inputs" --task --wait 0
+    persona chat optimist "make it shorter" --review
     """
     from tui.cli.chat_runner import converse, message_of, run_printed
 
@@ -58,7 +64,7 @@ def chat(
         said = message_of(message)
 
         async def act(runner: AgentJobs, conversation: Chat) -> Job:
-            return await runner.start(conversation, said, kind=kind)
+            return await runner.start(conversation, said, kind=kind, proposes=review)
 
         waits = answer_timeout(wait, as_json)
         return converse(

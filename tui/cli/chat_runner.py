@@ -139,7 +139,9 @@ class _TaskSession:
             printer.advise(self._how_to_answer())
         elif end is not None:
             self._offer_to_continue(runner.task(persona_id))
-            printer.finish(end)
+            if (proposal := await asyncio.to_thread(lambda: self._chat.proposal)) is not None:
+                printer.advise(_what_to_do(persona_id, proposal))
+            printer.finish(end, proposal)
         if printer.reader_gone:
             _raise_reader_gone()
         if printer.unwritable is not None:
@@ -218,6 +220,14 @@ class _TaskSession:
             else:
                 return
         self._park()
+
+
+def _what_to_do(persona_id: str, proposal: str) -> str:
+    restore = f"{command('restore', persona_id)} {proposal}"
+    return (
+        f"nothing is written: {proposal} waits for your word. See it: {command('diff', persona_id)} {proposal} · "
+        f"keep it: {restore} · refuse it: {restore} --refuse"
+    )
 
 
 def picked(question: Question, text: str) -> str:

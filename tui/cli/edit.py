@@ -36,7 +36,9 @@ class EditFailed(PersonaError):
 @persona_argument
 @click.pass_obj
 def edit(invocation: Invocation, persona_id: str) -> None:
-    """Edit a persona's file in $VISUAL or $EDITOR, even a broken one.
+    """Edit a persona's file in $VISUAL or $EDITOR.
+
+    A broken file is opened too, to mend it.
 
     \b
     persona edit optimist

@@ -73,8 +73,8 @@ class Printer:
         """Print a task's question; of an approval, also what the call would do."""
         raise NotImplementedError
 
-    def finish(self, end: AgentEnd) -> None:
-        """Print how the run ended."""
+    def finish(self, end: AgentEnd, proposal: str | None = None) -> None:
+        """Print how the run ended, and the name of what it proposes."""
         raise NotImplementedError
 
     def close(self, message: str) -> None:
@@ -171,7 +171,7 @@ class JsonPrinter(Printer):
     def notice(self, message: str) -> None:
         self._line(type="notice", content=message)
 
-    def finish(self, end: AgentEnd) -> None:
+    def finish(self, end: AgentEnd, proposal: str | None = None) -> None:
         if end.outcome == "failed":
             self.fail(with_next_step(end.error))
             return
@@ -180,7 +180,8 @@ class JsonPrinter(Printer):
             reason = "refusal"  # an ordinary answer for the core, a refusal for a script
         if end.outcome == "completed" and reason == "tool_use":
             reason = "end_turn"  # a task ends with a tool call
-        self._end(type="done", stop_reason=reason, usage=end.usage.to_record())
+        proposed = {} if proposal is None else {"proposal": proposal}
+        self._end(type="done", stop_reason=reason, usage=end.usage.to_record(), **proposed)
 
     def question(self, question: Question) -> None:
         self._line(type="question", **question_fields(question))
@@ -294,7 +295,7 @@ class TextPrinter(Printer):
         # Also when muted: it goes to stderr.
         print_note(f"({one_line(message, 400)})")
 
-    def finish(self, end: AgentEnd) -> None:
+    def finish(self, end: AgentEnd, proposal: str | None = None) -> None:
         self._end_line()
         if end.outcome == "failed":
             self.fail(with_next_step(end.error))

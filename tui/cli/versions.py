@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
+from typing import TYPE_CHECKING
 
 import click
 
@@ -12,6 +13,10 @@ from personas.versions.authorship import USER, Author, Undone
 from tui.cli.group import Invocation
 from tui.cli.options import RESULT, json_option, persona_argument
 from tui.cli.printing import columns, print_diff, print_json, print_text
+from tui.cli.stderr import print_note
+
+if TYPE_CHECKING:
+    from personas.store import Store
 
 REQUEST_SHOWN = 60
 """Most characters of a request in a line of the log."""
@@ -24,18 +29,22 @@ REQUEST_SHOWN = 60
 def log(invocation: Invocation, persona_id: str, as_json: bool) -> None:
     """List the versions of a persona, newest first.
 
-    A line says what changed, who did it and why. Version 0, the first text, is not listed.
+    A line says what changed, who did it and why. Version 0, the first text, is not listed. Proposals that wait for your
+    word stand above the versions; they have a name and no number.
 
     \b
     persona log optimist
     """
+    from personas.proposals import open_proposals
+
     versions = invocation.store.log(persona_id)
+    versions = [*open_proposals(invocation.store, persona_id), *versions]
     if as_json:
         print_json([version.to_record() for version in versions], indent=2)
         return
     rows: list[tuple[str, ...]] = [
         (
-            str(version.number),
+            str(version.number or "-"),
             version.at.replace("T", " ")[:19],
             version.by.kind,
             f"+{version.added} -{version.removed}",
@@ -61,13 +70,20 @@ def diff(
 ) -> None:
     """Show what changed.
 
-    Without VERSION, the last change; with one, all since then; with two, all between them.
+    Without VERSION, the last change; with one, all since then; with two, all between them. With a proposal, what keeping
+    it would change.
 
     \b
     persona diff optimist
     persona diff optimist 3
     persona diff optimist 3 5
+    persona diff optimist proposal-1
     """
+    from personas.proposals import is_proposal
+
+    if is_proposal(from_version) and to_version is None:
+        _diff_proposal(invocation.store, persona_id, str(from_version), as_json)
+        return
     result = invocation.store.diff(persona_id, from_version, to_version)
     if as_json:
         print_json(result.to_record())
@@ -78,17 +94,29 @@ def diff(
 @click.command()
 @persona_argument
 @click.argument("version", metavar="VERSION")
+@click.option("--refuse", "refused", is_flag=True, help="Drop a proposal instead of keeping it.")
 @json_option(RESULT)
 @click.pass_obj
-def restore(invocation: Invocation, persona_id: str, version: str, as_json: bool) -> None:
-    """Restore an earlier version.
+def restore(invocation: Invocation, persona_id: str, version: str, refused: bool, as_json: bool) -> None:
+    """Restore a version, or keep a proposal.
 
-    VERSION is a number from `persona log`. The present text stays a version.
+    VERSION is a number or a name from `persona log`. The present text stays a version. A proposal is merged into the
+    present text, in all documents that it changes; with --refuse it is dropped.
 
     \b
     persona restore optimist 3
+    persona restore optimist proposal-1
+    persona restore optimist proposal-1 --refuse
     """
+    from personas.proposals import is_proposal, keep, refuse
+
     store = invocation.store
+    if is_proposal(version):
+        decide = refuse if refused else keep
+        _step(lambda of, by: decide(store, of, version), "", persona_id, as_json)
+        return
+    if refused:
+        raise click.UsageError("--refuse is for a proposal.")
     before = store.current_version(persona_id)
     persona = store.restore(persona_id, version, by=Author("restore"))
     after = store.current_version(persona_id)
@@ -127,6 +155,20 @@ def redo(invocation: Invocation, persona_id: str, as_json: bool) -> None:
     persona redo optimist
     """
     _step(invocation.store.redo, "Redone: ", persona_id, as_json)
+
+
+def _diff_proposal(store: Store, persona_id: str, name: str, as_json: bool) -> None:
+    from personas.proposals import preview
+
+    found = preview(store, persona_id, name)
+    diff = "".join(one.diff for one in found)
+    if as_json:
+        print_json({"from": store.current_version(persona_id), "to": name, "diff": diff})
+        return
+    print_diff(diff)
+    for one in found:
+        if one.conflict is not None:
+            print_note(str(one.conflict))
 
 
 def _request_of(request: str | None) -> str:
