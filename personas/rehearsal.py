@@ -7,6 +7,7 @@ from typing import Any
 
 from personas.changes import Change
 from personas.errors import UnknownPersona
+from personas.files.text_file import encode
 from personas.persona import Persona
 from personas.store import Store
 
@@ -34,7 +35,7 @@ class Rehearsal(Store):
             self.texts[persona_id] = (text, text)
         before, after = self.texts[persona_id]
         self.texts[persona_id] = (before, change.apply(after))
-        return Persona(id=persona_id, name=persona_id)
+        return self._read(persona_id, encode(self.texts[persona_id][1]))
 
     def create(self, name: str, **given: Any) -> Persona:
         """Begin a persona without a text."""

@@ -32,6 +32,7 @@ from agent.core.tool import BeforeAnswer, HookContext, Tool
 from agent.core.turns import NoticeTurn, ToolCallTurn, ToolResultTurn, Turn, UserTurn
 from agent.models.context_fallback import Shortened
 from agent.models.local_servers import why_no_tools
+from agent.signals.model import WithSignals
 from agent.tools import make_tools, registered
 from agent.tools.context import OutputControls, ToolEnvironment, Writes, Written, write_in_thread
 from agent.transcript.context_window import context_window
@@ -123,13 +124,13 @@ class Chat:
         self.tools = make_tools(self._env, "always", *(("with outputs",) if outputs is not None else ()))
         self._model = model
         self._agent = Agent(
-            model=Shortened(model),
+            model=self._asking(model),
             tools=self.tools,
             transform_context=self._what_the_model_sees,
             before_tool_call=self._before_tool_call,
         )
         self._agent.listener_grace = DISK_GRACE
-        self._agent.more_tools = lambda: self._library_tools if self._env.seen.uses_library else ()
+        self._agent.more_tools = self._brought_in
         self._agent.subscribe(log_run(persona_id, lambda: name_of(self._model)))
         self._agent.when_done = lambda run: asyncio.to_thread(self._note_on_calls, run)
         self.session = ChatSession(store, persona_id, self._agent, self._env, on_settle=on_settle)
@@ -161,6 +162,23 @@ class Chat:
     @cached_property
     def _library_tools(self) -> tuple[Tool, ...]:
         return make_tools(self._env, "with library")
+
+    @cached_property
+    def _action_tools(self) -> tuple[Tool, ...]:
+        return make_tools(self._env, "with actions")
+
+    def _brought_in(self) -> tuple[Tool, ...]:
+        seen = self._env.seen
+        on_library = self._library_tools if seen.uses_library else ()
+        return (*on_library, *self._action_tools) if seen.uses_actions else on_library
+
+    def _asking(self, model: Model) -> Model:
+        """Return a model as it is asked: what it writes as signals are calls, and what is too long for it is cut."""
+
+        def bring_in() -> None:
+            self._env.seen.uses_actions = True
+
+        return WithSignals(Shortened(model), bring_in)
 
     @property
     def store(self) -> Store:
@@ -205,7 +223,7 @@ class Chat:
     def set_model(self, model: Model) -> None:
         """Use another model from the next run on."""
         self._model = model
-        self._agent.model = Shortened(model)
+        self._agent.model = self._asking(model)
 
     def set_options(self, options: ChatOptions) -> None:
         """Go by other settings from the next run on."""

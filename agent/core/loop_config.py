@@ -115,7 +115,8 @@ class LoopConfig:
         on_launch: called with a call right before its tool runs, and with the input a hook gave in place of
             the model's, or None; plain only. When it raises, or the run is stopped in it, the tool does not run.
         get_steering, get_follow_up: give the user turns to deliver now, each turn once.
-        more_tools: asked before each step which tools there are beside those of the run; plain only.
+        more_tools: asked before each step, and before its calls are run, which tools there are beside those of the run;
+            plain only.
         when_idle: asked when the model has said words alone and there is no steering; what it gives opens a
             further step. As long as it gives something the agent is not done, and follow-ups wait; plain only.
         when_failed: asked when the run fails; gives the notice that says so in the conversation, or None; plain only.

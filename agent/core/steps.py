@@ -92,10 +92,7 @@ class Steps:
         run = self._run
         run.step += 1
         self._answer, self._batch, self._ending = None, BatchResult([]), None
-        if self._config.more_tools is not None:
-            tools = (*self._context.tools, *self._config.more_tools())
-            self._tools = {tool.name: tool for tool in tools}
-            self._requests.tools = list(self._tools.values())
+        self._find_tools()
         await run.emit(StepStart, step=run.step)
         if run.step == 1:
             given = {turn.tool_use_id for turn in pending if isinstance(turn, ToolResultTurn)}
@@ -140,6 +137,7 @@ class Steps:
         if (reason := self._why_not_run(answer)) is not None:
             self._batch = BatchResult(await answer_calls(self._run, answer.calls, reason))
         else:
+            self._find_tools()
             self._batch = await self._run_batch(answer.calls)
             self._count_repeats(answer)
         self.is_done = self._batch.is_done
@@ -176,6 +174,12 @@ class Steps:
         await run.spans.end_all(run, stop_reason=self.stop_reason, usage=self._requests.usage)
 
     # Its calls
+
+    def _find_tools(self) -> None:
+        if self._config.more_tools is not None:
+            tools = (*self._context.tools, *self._config.more_tools())
+            self._tools = {tool.name: tool for tool in tools}
+            self._requests.tools = list(self._tools.values())
 
     async def _run_batch(self, calls: Sequence[ToolCallTurn], *, sibling_failed: bool = False) -> BatchResult:
         poll = self._poll_steering if self._config.on_steer == "skip_remaining" else None

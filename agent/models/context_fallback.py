@@ -63,7 +63,7 @@ class Shortened:
                 )
             too_long: Failed | None = None
             shown = False
-            async with _closing(self.model.stream(replace(request, messages=messages))) as events:
+            async with closing(self.model.stream(replace(request, messages=messages))) as events:
                 async for event in events:
                     if isinstance(event, Failed) and error_of(event.error).kind == "too_large" and not shown:
                         too_long = event
@@ -83,7 +83,7 @@ class Shortened:
 
 
 @asynccontextmanager
-async def _closing(stream: AsyncIterator[BlockEvent]) -> AsyncGenerator[AsyncIterator[BlockEvent], None]:
+async def closing(stream: AsyncIterator[BlockEvent]) -> AsyncGenerator[AsyncIterator[BlockEvent], None]:
     """Close a model's stream behind it, where that can be closed."""
     try:
         yield stream

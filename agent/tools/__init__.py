@@ -11,9 +11,10 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from agent.core.tool import Tool
-from agent.tools import control, outputs, persona, test_inputs, use_library
+from agent.tools import control, outputs, persona, test_inputs, use_actions, use_library
 from agent.tools.context import ToolEnvironment
 from agent.tools.spec import Effect, Offered, RegisteredTool
+from agent.tools.use_actions import action_tools
 from agent.tools.use_library import library_tools
 
 if TYPE_CHECKING:
@@ -22,28 +23,34 @@ if TYPE_CHECKING:
 REGISTRY: Mapping[str, RegisteredTool] = MappingProxyType(
     {
         spec.name: spec
-        for spec in (*persona.TOOLS, *test_inputs.TOOLS, *outputs.TOOLS, *control.TOOLS, *use_library.TOOLS)
+        for spec in (
+            *(*persona.TOOLS, *test_inputs.TOOLS, *outputs.TOOLS),
+            *(*control.TOOLS, *use_library.TOOLS, *use_actions.TOOLS),
+        )
     }
 )
-"""All tools by name, in the order the model sees them, but for those on the library."""
+"""All tools by name, in the order the model sees them, but for those that are brought in."""
 
 
 def registered(name: str) -> RegisteredTool | None:
     """Return the tool of this name, None where there is none."""
-    return REGISTRY.get(name) or library_tools().get(name)
+    return REGISTRY.get(name) or action_tools().get(name) or library_tools().get(name)
 
 
 def tool_names() -> tuple[str, ...]:
     """Return the names of all tools."""
-    return *REGISTRY, *library_tools()
+    return *REGISTRY, *action_tools(), *library_tools()
 
 
 def make_tools(env: ToolEnvironment, *offered: Offered) -> tuple[Tool, ...]:
     """Return the tools for `env`'s persona; `offered`: which, none named means those of every run."""
     wanted = offered or ("always",)
-    on_library = library_tools() if "with library" in wanted else {}
+    brought_in = {
+        **(action_tools() if "with actions" in wanted else {}),
+        **(library_tools() if "with library" in wanted else {}),
+    }
     return tuple(
-        spec.make(env) for spec in (*REGISTRY.values(), *on_library.values()) if spec.offered in wanted
+        spec.make(env) for spec in (*REGISTRY.values(), *brought_in.values()) if spec.offered in wanted
     )
 
 

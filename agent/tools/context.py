@@ -315,6 +315,7 @@ class ToolEnvironment:
         ctx: ToolContext,
         *,
         check: Callable[[Persona], None] = lambda _persona: None,
+        subject: str = "the library",
     ) -> dict[str, Any]:
         """Make a change of any document, as a part of the run's unit of undo; return what the function returns.
 
@@ -322,6 +323,7 @@ class ToolEnvironment:
             function: makes the change in a thread, by the author it is given; its result names the document by `id`.
             ctx: of the call.
             check: as in `write`.
+            subject: what is changed, for the log of the persona.
 
         Raises:
             PersonaError: as `write`.
@@ -335,9 +337,7 @@ class ToolEnvironment:
             if done["id"] == self.persona_id:
                 return done, self._read()
             with suppress(PersonaError):  # it is done, and can be undone from where it was done
-                self.store.note_unit(
-                    self.persona_id, by=by, subject="the library", reason="agent: the library"
-                )
+                self.store.note_unit(self.persona_id, by=by, subject=subject, reason=f"agent: {subject}")
             return done, None
 
         made = await self._write(

@@ -22,7 +22,7 @@ Effect = Literal["read", "write", "destructive", "control"]
 
 Run = Callable[[ToolEnvironment, Any, ToolContext], Awaitable[str | ToolOutput]]
 Rehearsed = tuple[Mapping[str, tuple[str, str]], str]
-Offered = Literal["always", "in tasks", "before tasks", "with outputs", "with library"]
+Offered = Literal["always", "in tasks", "before tasks", "with outputs", "with library", "with actions"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +50,7 @@ class RegisteredTool:
         effect: what a call may do; the approval policy and the screen go by it.
         run: the tool itself.
         offered: to every run, only in tasks, to messages that may become a task, where test inputs can be run, or once
-            the library is brought in.
+            the library or actions are brought in.
         change: the one change of the file that a call is; the preview follows from it.
         texts: the file's text before and after a call, where it is no single change.
         rehearse: the texts before and after a call by document, and a note on it, where it may change several.
@@ -123,6 +123,7 @@ def tool(
     offered: Offered = "always",
     change: Callable[[Any], Change] | None = None,
     texts: Callable[[Store, str], tuple[str, str]] | None = None,
+    rehearse: Callable[[Store, Any], Rehearsed] | None = None,
     costs: Callable[[ToolEnvironment, Any], bool] | None = None,
     when_cut: str | None = None,
 ) -> Callable[[Run], RegisteredTool]:
@@ -139,6 +140,7 @@ def tool(
             offered=offered,
             change=change,
             texts=texts,
+            rehearse=rehearse,
             costs=costs,
             when_cut=when_cut,
         )

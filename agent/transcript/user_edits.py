@@ -74,7 +74,7 @@ class KnownPersona:
             because what somebody else writes under that id later is another content.
         about: what the personas are for, as it was when the session began; None before the first run.
         about_by_owner: whether the person's own settings say so, and not a file of the home.
-        uses_library: whether the tools on the library were brought in.
+        uses_library, uses_actions: whether the tools on the library, on actions were brought in.
     """
 
     name: str = ""
@@ -85,6 +85,7 @@ class KnownPersona:
     about: str | None = None
     about_by_owner: bool = False
     uses_library: bool = False
+    uses_actions: bool = False
 
     @classmethod
     def load(cls, store: Store, session_id: str) -> KnownPersona:
@@ -107,6 +108,7 @@ class KnownPersona:
             about=about if isinstance(about, str) else None,
             about_by_owner=stored.get("about_by_owner") is True,
             uses_library=stored.get("uses_library") is True,
+            uses_actions=stored.get("uses_actions") is True,
         )
 
     def save(self, store: Store, session_id: str) -> None:

@@ -48,6 +48,13 @@ def test_tools_of_tasks_are_offered_to_tasks_only(store: Store) -> None:
     plain, tasks = ({one.name for one in make_tools(env, *which)} for which in ((), ("in tasks",)))
     assert tasks == {"task_complete", "ask_user", "send_update"} and not plain & tasks
     assert {name for name in plain if effect_of(name) == "read"} == {
-        *("get_persona", "list_test_inputs", "get_test_input", "keep_output_visible", "use_library"),
+        *(
+            "get_persona",
+            "list_test_inputs",
+            "get_test_input",
+            "keep_output_visible",
+            "use_library",
+            "use_actions",
+        ),
     }
     assert effect_of("nobody knows it") == "write"
