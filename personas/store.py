@@ -66,11 +66,16 @@ class Store:
     Args:
         home: the home, existing (`open_home`).
         now: the clock, returning aware datetimes.
+        session_id: the conversation that is each persona's current one for who has this store, as for a run in a
+            conversation of its own; None: the one that is.
     """
 
-    def __init__(self, home: Home, *, now: Callable[[], datetime] = utc_now) -> None:
+    def __init__(
+        self, home: Home, *, now: Callable[[], datetime] = utc_now, session_id: str | None = None
+    ) -> None:
         self.home = home
         self._now = now
+        self._session_id = session_id
         self._make_document: Callable[..., Document] = Document
         self.in_editor: dict[str, OpenInEditor] = {}
 
@@ -451,7 +456,7 @@ class Store:
 
     def session_of(self, persona_id: str) -> str | None:
         """Return the id of the persona's current conversation, or None if it never had one."""
-        return current_sessions(self.home).get(persona_id)
+        return self._session_id or current_sessions(self.home).get(persona_id)
 
     def link_session(self, persona_id: str, session_id: str) -> None:
         """Make `session_id` the persona's current conversation.

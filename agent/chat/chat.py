@@ -36,6 +36,7 @@ from agent.signals.model import WithSignals
 from agent.tools import make_tools, registered
 from agent.tools.context import OutputControls, ToolEnvironment, Writes, Written, write_in_thread
 from agent.transcript.context_window import context_window
+from agent.transcript.session_store import AgentAtWork, agent_lock
 from personas.errors import Busy
 from personas.proposals import ProposalStore
 from personas.store import Store
@@ -45,6 +46,9 @@ log = logging.getLogger(__name__)
 
 DISK_GRACE = 5.0
 """Seconds the log and the record of a task have after a stop: they write what is to last, on a slow disk too."""
+
+LOOK_AGAIN = 0.25
+"""Seconds between two looks whether the agent still works for the persona in another conversation."""
 
 CLOSE_SECONDS = 2.0
 """How long a model may take to close its connections."""
@@ -92,7 +96,9 @@ class Chat:
         on_change: called with what a tool wrote, see `ToolEnvironment.on_change`.
         on_keep: called when the agent asks for its output to stay.
         on_settle: called with a call that was left open, and the result it gets outside of a run.
+        on_wait: called with why a message waits, where the agent works for the persona in another conversation.
         writes: how a tool's write gets its turn among others of the program.
+        may_write: asked before anything of a run is recorded, where another program may have taken the run over.
         outputs: runs test inputs for the agent; None: it has no tools for that.
     """
 
@@ -107,12 +113,15 @@ class Chat:
         on_change: Callable[[Written], None] = lambda _written: None,
         on_keep: Callable[[], None] = lambda: None,
         on_settle: Callable[[ToolCallTurn, ToolResultTurn], None] = lambda _call, _result: None,
+        on_wait: Callable[[str], None] = lambda _why: None,
         writes: Writes = write_in_thread,
+        may_write: Callable[[], Awaitable[bool]] | None = None,
         outputs: OutputControls | None = None,
     ) -> None:
         self.persona_id = persona_id
         self._store = store
         self._flush = flush
+        self._on_wait = on_wait
         self._on_change = on_change
         self._env = ToolEnvironment(store, persona_id, writes=writes, on_keep=on_keep, outputs=outputs)
         self._sent_turns = 0  # in this run
@@ -133,7 +142,9 @@ class Chat:
         self._agent.more_tools = self._brought_in
         self._agent.subscribe(log_run(persona_id, lambda: name_of(self._model)))
         self._agent.when_done = lambda run: asyncio.to_thread(self._note_on_calls, run)
-        self.session = ChatSession(store, persona_id, self._agent, self._env, on_settle=on_settle)
+        self.session = ChatSession(
+            store, persona_id, self._agent, self._env, on_settle=on_settle, may_write=may_write
+        )
         self.scope = CancelScope()  # of `abort`, to what goes before the run
         self.set_options(options)
 
@@ -359,9 +370,15 @@ class Chat:
 
     # -- one run ---------------------------------------------------------------------------------------
 
-    def _open_run(self, held: ExitStack) -> list[Turn]:
+    def _open_run(self, held: ExitStack, *, waits: bool) -> list[Turn]:
         """Take the session's lock, catch up with what others wrote, and return what goes before the words."""
         persona = self.session.open_run(held)
+        if waits:
+            try:
+                held.enter_context(agent_lock(self._store, self.persona_id))
+            except AgentAtWork:
+                held.close()
+                raise
         self._env.store, self._env.on_change = self._store, self._on_change
         if self._spec.proposes:
             by = Author("agent", session_id=self.session.id, run_id=self._spec.unit)
@@ -372,8 +389,21 @@ class Chat:
         return [*self._notice_on_older(), *self.session.user_edits(persona)]
 
     async def _opened_run(self, held: ExitStack) -> list[Turn]:
+        """`_open_run` in a thread, once the agent does nothing else for the persona; a stop does not wait for that."""
+        told = False
+        while True:
+            try:
+                return await self._open_in_thread(held, waits=self._stop is None)
+            except AgentAtWork as busy:
+                if not told:
+                    told = True
+                    self._on_wait(str(busy))
+                with suppress(RunCancelled):
+                    await self.scope.wait(asyncio.sleep(LOOK_AGAIN))
+
+    async def _open_in_thread(self, held: ExitStack, *, waits: bool) -> list[Turn]:
         """`_open_run` in a thread. Cancelled meanwhile, what that still takes is let go as soon as it has it."""
-        opening = asyncio.ensure_future(asyncio.to_thread(self._open_run, held))
+        opening = asyncio.ensure_future(asyncio.to_thread(self._open_run, held, waits=waits))
         try:
             return await asyncio.shield(opening)
         except asyncio.CancelledError:

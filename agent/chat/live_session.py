@@ -5,7 +5,7 @@ Also the calls in it that an earlier program left open, and what becomes of them
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import ExitStack, suppress
 from functools import partial
 from threading import RLock
@@ -46,6 +46,7 @@ class ChatSession:
         agent: gets the conversation, and is recorded.
         env: gets what the model has seen of the persona.
         on_settle: called with a call that was left open, and the result it gets outside of a run.
+        may_write: asked before anything of a run is recorded; None: it always may be.
 
     Attributes:
         problems: what is wrong with the conversation, one sentence each.
@@ -63,6 +64,7 @@ class ChatSession:
         env: ToolEnvironment,
         *,
         on_settle: Callable[[ToolCallTurn, ToolResultTurn], None],
+        may_write: Callable[[], Awaitable[bool]] | None = None,
     ) -> None:
         self.problems: list[str] = []
         self.mark: Mark = (None, -1)
@@ -75,6 +77,7 @@ class ChatSession:
         self._agent = agent
         self._env = env
         self._on_settle = on_settle
+        self._may_write = may_write
         self._session: Session | None = None
         self._snapshot: PersonaSnapshot | None = None  # of the persona when this run began
         self._detach: Callable[[], None] | None = None
@@ -249,7 +252,7 @@ class ChatSession:
         self.mark = session.id, size_of(session)
         self._agent.session_id = self._env.session_id = session.id
         self._agent.turns = session.recent
-        self._detach = session.attach(self._agent)
+        self._detach = session.attach(self._agent, self._may_write)
         self._env.seen = KnownPersona.load(self._store, session.id)
         self.problems = list(session.problems)
 

@@ -155,6 +155,7 @@ class AgentJobs:
         kind: AgentKind = "task",
         turn_id: str | None = None,
         proposes: bool = False,
+        job_id: str | None = None,
     ) -> Job:
         """Begin a task; return once the agent is at work.
 
@@ -165,6 +166,7 @@ class AgentJobs:
             turn_id: the id that the turn gets, by which its sender sees that it arrived; None for a new one.
             proposes: whether its changes are not written, but a proposal that waits for the person's word, see
                 `personas.proposals`; `Chat.proposal` names it.
+            job_id: the id of the job, under which its changes are undone; None for a new one.
 
         Raises:
             JobWaits: the persona's task waits for an answer.
@@ -178,6 +180,7 @@ class AgentJobs:
             # Where nothing was said yet it looks on the disk.
             session_id = await asyncio.to_thread(lambda: chat.session_id)
             job = Job(
+                id=job_id or new_id("task"),
                 persona_id=chat.persona_id,
                 session_id=session_id or "",
                 kind=kind,
@@ -206,12 +209,13 @@ class AgentJobs:
         with self._begin(persona_id):
             return await self._respond_to_found(chat, text, question_id)
 
-    async def resume(self, chat: Chat, text: str = "", *, turn_id: str | None = None) -> Job:
+    async def resume(self, chat: Chat, text: str | None = "", *, turn_id: str | None = None) -> Job:
         """Go on with a task that a limit stopped or that was interrupted.
 
         Args:
             chat: its conversation.
-            text: what the person says to it; empty asks to continue.
+            text: what the person says to it; empty asks to continue. None: the person has no part in it, so that what it
+                has used of its limits still counts, and the agent is told nothing where it need not be.
             turn_id: the id that the turn with this text gets; None for a new one.
 
         Raises:
@@ -225,7 +229,7 @@ class AgentJobs:
                 raise InvalidValue(f"There is no task about {persona_id} to continue.")
             await _read(chat)
             anew: dict[str, Any] = {"ended_at": None, "error_message": None, "idle_steps": 0, "pending": None}
-            job = move(found, "running", used=Used(), **anew)
+            job = move(found, "running", used=found.used if text is None else Used(), **anew)
             return await self._launch(
                 self._make_run(chat, job, found), None, go_on_with(chat, found, text, turn_id)
             )
@@ -276,6 +280,11 @@ class AgentJobs:
         """Leave a waiting task waiting on the disk, for a program that ends; return whether it was waiting."""
         run = self._run(persona_id)
         return run is not None and run.park()
+
+    def abandon(self, persona_id: str) -> None:
+        """End the task at work in memory alone: another program has taken it over."""
+        if (run := self._run(persona_id)) is not None:
+            run.abandon()
 
     async def wait(self, persona_id: str) -> AgentEnd | None:
         """Wait until the persona's task does not run any more; return how its run ended, None if it did not run.

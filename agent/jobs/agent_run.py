@@ -242,7 +242,7 @@ class AgentRun(AskingJob):
     def leave(self, reason: str) -> None:
         """End the run at once for a program that ends: the task is interrupted, and the next one can go on with it."""
         if self.job.is_waiting and self._answer is not None:
-            self._park()  # an answer that was just given is in the log: going on gives it to the call
+            self.abandon()  # an answer that was just given is in the log: going on gives it to the call
         elif self._stopped is None:
             self._stopped = (reason, self.job)
             self._stop_if_asked()
@@ -257,10 +257,11 @@ class AgentRun(AskingJob):
         """Leave a waiting task waiting on the disk and end the run; return whether it was waiting."""
         if not self.job.is_waiting or self._answer is None or self._answer.done():
             return False
-        self._park()
+        self.abandon()
         return True
 
-    def _park(self) -> None:
+    def abandon(self) -> None:
+        """End the run in memory alone: on the disk it stays as it is now."""
         self.parked = True
         self.chat.park()
 

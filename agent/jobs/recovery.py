@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 from agent.chat.chat import Chat
 from agent.core.limits import shorten
 from agent.core.redaction import text_of
+from agent.core.repair import is_aside
 from agent.core.tool import ASK_USER, TASK_COMPLETE
 from agent.core.tool_validation import validate
 from agent.core.turns import NoticeTurn, ToolCallTurn, ToolResultTurn, Turn, UserTurn, new_id, utc_now
@@ -384,13 +385,13 @@ def settle_answer(chat: Chat, question: Question, text: str) -> Prepare:
     return settle
 
 
-def go_on_with(chat: Chat, job: Job, text: str, turn_id: str | None = None) -> Prepare:
+def go_on_with(chat: Chat, job: Job, text: str | None, turn_id: str | None = None) -> Prepare:
     """Ask the task to go on; an answer that was given right before the program ended is not lost.
 
     Args:
         chat: its conversation.
         job: as it was left.
-        text: what the person says to it; blank asks to continue.
+        text: what the person says to it; blank asks to continue, None says nothing where the model is to answer anyway.
         turn_id: the id that the turn with this text gets; None for a new one.
     """
 
@@ -448,17 +449,21 @@ def _refused(question: Question, decision: Decision) -> ToolResultTurn:
     )
 
 
-def _words_to_go_on(job: Job, chat: Chat, text: str, turn_id: str) -> Sequence[Turn]:
+def _words_to_go_on(job: Job, chat: Chat, text: str | None, turn_id: str) -> Sequence[Turn]:
     """What is said to a task that goes on, and what goes before it.
 
     Words that began a task and never reached the conversation are said before those, and in place of `CONTINUE`.
     """
-    said = [UserTurn(content=text if text.strip() else CONTINUE, id=turn_id)]
+    words = (text or "").strip() and text
+    said = [UserTurn(content=words or CONTINUE, id=turn_id)]
+    last = next((turn for turn in reversed(chat.turns) if not is_aside(turn)), None)
+    if text is None and isinstance(last, UserTurn | ToolResultTurn):
+        said = []
     if job.status != "interrupted":
         return said
     note = f"The program ended while this task was {where_it_was(job)}; it goes on here."
     aside = NoticeTurn(content=note, kind="resumed")
     if job.step_count == 0 and all(turn.id != job.prompt_turn_id for turn in chat.turns):
         first = UserTurn(content=job.original_prompt, id=job.prompt_turn_id or new_id("turn"))
-        return [aside, first, *(said if text.strip() else ())]
+        return [aside, first, *(said if words else ())]
     return [aside, *said]

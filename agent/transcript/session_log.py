@@ -12,7 +12,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from agent.core.events import AgentEnd, AgentStart, Event, StepEnd, ToolStart, TurnEnd
+from agent.core.events import AgentEnd, AgentStart, Event, StepEnd, ToolStart, TurnDelta, TurnEnd
 from agent.core.repair import NEVER_RAN, missing_results, unanswered_calls
 from agent.core.turns import (
     NoticeTurn,
@@ -332,10 +332,13 @@ class Session:
             record["ran_with"] = as_json(changed)
         self._write(record)
 
-    def attach(self, agent: Agent) -> Callable[[], None]:
+    def attach(
+        self, agent: Agent, may_write: Callable[[], Awaitable[bool]] | None = None
+    ) -> Callable[[], None]:
         """Record everything `agent` does, and `started` right before a call acts; return what ends that.
 
-        The agent's own `on_launch` is called first.
+        The agent's own `on_launch` is called first. `may_write` is asked before each event is recorded; nobody hears of
+        an event before it has answered.
         """
         inner = agent.on_launch
         attached = True
@@ -346,9 +349,15 @@ class Session:
             if attached:
                 self.started(call, changed)
 
+        async def record_if_allowed(event: Event) -> None:
+            if may_write is None or isinstance(event, TurnDelta) or not await may_write():
+                return
+            if (writing := self.record(event)) is not None:
+                await writing
+
         self._started_at_launch = True
         agent.on_launch = note_started
-        unsubscribe = agent.subscribe(self.record, first=True)
+        unsubscribe = agent.subscribe(self.record if may_write is None else record_if_allowed, first=True)
 
         def detach() -> None:
             nonlocal attached

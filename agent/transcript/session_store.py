@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from contextlib import AbstractContextManager
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, ExitStack, contextmanager
 from pathlib import Path
 
 from agent.core.turns import Turn
 from agent.transcript.older_task_log import carry_over
 from agent.transcript.session_log import Session
-from personas.errors import BrokenFile, InvalidValue, OutsideHome, PersonaError
+from personas.errors import BrokenFile, Busy, InvalidValue, OutsideHome, PersonaError
 from personas.files.current_sessions import sessions_of
 from personas.files.home import Home
 from personas.files.lock import hold, holder
@@ -136,6 +136,32 @@ def session_lock(store: Store, session_id: str) -> AbstractContextManager[None]:
         Busy: (on entering) another run writes to it.
     """
     return hold(lock_path(store, session_id), what="The conversation about this persona")
+
+
+class AgentAtWork(Busy):
+    """The agent works for this persona in another conversation."""
+
+
+@contextmanager
+def agent_lock(store: Store, persona_id: str) -> Iterator[None]:
+    """Hold the place of the agent at a persona: it does one thing at a time for each, in whichever conversation.
+
+    Raises:
+        AgentAtWork: (on entering) it does something else.
+    """
+    with ExitStack() as held:
+        try:
+            held.enter_context(hold(agent_lock_path(store, persona_id)))
+        except Busy as busy:
+            where = f" (pid {busy.pid})" if busy.pid else ""
+            message = f"The agent is at work for {persona_id} in another conversation{where}."
+            raise AgentAtWork(message, busy.pid) from None
+        yield
+
+
+def agent_lock_path(store: Store, persona_id: str) -> Path:
+    """Return where the lock of the agent's place at a persona lies; no document's lock begins with a dot."""
+    return store.home.locks / f".agent-{persona_id}.lock"
 
 
 def lock_path(store: Store, session_id: str) -> Path:
