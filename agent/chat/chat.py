@@ -397,7 +397,7 @@ class Chat:
             except AgentAtWork as busy:
                 if not told:
                     told = True
-                    self._on_wait(str(busy))
+                    self._on_wait(f"{busy} This waits until it is done.")
                 with suppress(RunCancelled):
                     await self.scope.wait(asyncio.sleep(LOOK_AGAIN))
 

@@ -190,6 +190,7 @@ class ConversationController:
             flush=flush,
             on_change=self.runs.changed,
             on_keep=keep,
+            on_wait=self._context.screen.show_message,
             writes=workspace.write_then,
             outputs=outputs,
         )

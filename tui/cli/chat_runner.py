@@ -81,6 +81,7 @@ def converse(
         build_model(connection(settings)),
         options=chat_options(settings),
         on_settle=printer.settled,
+        on_wait=printer.notice,
         outputs=outputs,
     )
     if fresh:
