@@ -48,11 +48,7 @@ def approve(
     """
     actions = list(actions)
     for action in actions:
-        if action.error is not None:
-            mend = command("action edit", action.id)
-            raise InvalidValue(
-                f"The action {action.id} is broken: {action.error.message}; mend it with `{mend}`."
-            )
+        require_whole(action)
     with _editing(env) as known:
         stored = _of_home(known, home)
         for action in actions:
@@ -62,6 +58,19 @@ def approve(
             else:
                 stored[action.id] = {"hash": action.revision, "at": stamp(now)}
         known[_key(home)] = stored
+
+
+def require_whole(action: Action) -> None:
+    """Check that an action can be approved.
+
+    Raises:
+        InvalidValue: it is broken.
+    """
+    if action.error is not None:
+        mend = command("action edit", action.id)
+        raise InvalidValue(
+            f"The action {action.id} is broken: {action.error.message}; mend it with `{mend}`."
+        )
 
 
 def cancel(home: Home, action_id: str, *, env: Mapping[str, str] = os.environ) -> None:
@@ -102,6 +111,8 @@ def why_not(home: Home, action: Action, *, env: Mapping[str, str] = os.environ) 
     approve_it = f"`{command('action approve', action.id)}`"
     if action.error is not None:
         return f"broken: {action.error.message}"
+    if not os.path.lexists(home.personas / f"{action.persona}.toml"):
+        return f"there is no persona {action.persona}"
     if not action.enabled:
         return "not enabled"
     if approval_of(home, action, env=env) is None:
@@ -115,7 +126,7 @@ def why_not(home: Home, action: Action, *, env: Mapping[str, str] = os.environ) 
 
 
 def may_run_unattended(home: Home, action: Action, *, env: Mapping[str, str] = os.environ) -> bool:
-    """Whether an action may run while nobody watches: approved as it is, enabled, not broken, in a trusted home."""
+    """Whether an action may run while nobody watches: approved as it is, enabled, not broken, its persona there, in a trusted home."""
     return not why_not(home, action, env=env)
 
 

@@ -149,6 +149,7 @@ def _home(invocation: Invocation) -> Iterator[CheckResult]:
     yield from _about(store.home, invocation.loaded.settings.about)
     yield from _personas(store, personas)
     yield from _library(store, personas)
+    yield from _actions(store.home)
     yield from _saved_approvals(root)
     yield from _conversations(store, personas)
 
@@ -208,6 +209,29 @@ def _library(store: Store, personas: Sequence[Persona]) -> Iterator[CheckResult]
     if found:
         counts = [f"{sum(one.kind == kind for one in found)} {kind}s" for kind in KINDS]
         yield CheckResult("ok", "library", ", ".join(counts))
+
+
+def _actions(home: Home) -> Iterator[CheckResult]:
+    """Report actions that are broken or about a persona that is gone, and that nothing looks for due work."""
+    from agent.actions.listing import idle_warning, list_actions
+    from personas.store import utc_now
+    from tui.cli.personas import describe
+
+    now = utc_now()
+    try:
+        rows = list_actions(home, now=now)
+    except PersonaError as error:
+        yield CheckResult("problem", "actions", str(error))
+        return
+    for row in rows:
+        subject = f"action {row.action.id}"
+        if row.action.error is not None:
+            mend = f"; fix {home.actions / row.action.id}.toml" if row.action.revision else ""
+            yield CheckResult("problem", subject, f"{describe(row.action.error)}{mend}")
+        elif not os.path.lexists(home.personas / f"{row.action.persona}.toml"):
+            yield CheckResult("problem", subject, f"there is no persona {row.action.persona}")
+    if warning := idle_warning(home, rows, now=now):
+        yield CheckResult("note", "actions", warning)
 
 
 def _saved_approvals(root: Path) -> Iterator[CheckResult]:

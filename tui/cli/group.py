@@ -44,6 +44,7 @@ COMMANDS = {
     "measurements": "tui.cli.measurements:measurements",
     **{kind: f"tui.cli.library:{kind}" for kind in ("part", "trait", "skill", "guardrail", "arc")},
     **{name: f"tui.cli.library:{name}" for name in ("link", "unlink", "stage")},
+    "action": "tui.cli.action:action",
     "compile": "tui.cli.compile:compile_command",
     "manifest": "tui.cli.compile:manifest",
     "explain": "tui.cli.compile:explain",

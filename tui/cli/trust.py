@@ -16,8 +16,9 @@ from tui.cli.printing import print_json, print_text
 def trust(invocation: Invocation, revoke: bool, as_json: bool) -> None:
     """Trust this home.
 
-    In a trusted home your approvals count, and scheduled tasks may run. Homes this program made are trusted. Look at
-    one that came from somebody else first. --revoke also forgets what you answered with "always" there.
+    In a trusted home your approvals count, and actions may run by themselves. Homes this program made are trusted. Look
+    at one that came from somebody else first. --revoke also forgets what you answered with "always" there, and which
+    actions you approved.
 
     \b
     persona --home ./their-personas trust
@@ -27,10 +28,12 @@ def trust(invocation: Invocation, revoke: bool, as_json: bool) -> None:
 
     root = invocation.store.home.root
     if revoke:
+        from agent.actions import consent
         from agent.jobs.saved_approvals import SavedApprovals
 
         trusted.distrust(root)
         SavedApprovals.of_person().forget(root)
+        consent.forget(invocation.store.home)
     else:
         trusted.trust(root)
     if as_json:

@@ -1,0 +1,154 @@
+"""The list of actions: where each stands, when it was due and will be, and why it does not run."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict, dataclass
+from datetime import datetime, timedelta
+from typing import Any
+
+from agent.actions import consent, run_log
+from agent.actions.run_log import ActionRun
+from agent.actions.times import stamp
+from personas.action_document import read_actions
+from personas.actions.document import Action
+from personas.actions.schedule import last_due, missed, next_due
+from personas.actions.states import ActionState, state_of
+from personas.errors import PersonaError
+from personas.files.home import Home
+
+LONGEST_REST = timedelta(days=1)
+"""So long nobody may look for due work before the person is warned."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ListedAction:
+    """An action and where it stands. Times are stored times, None where there is none.
+
+    Attributes:
+        action: as it was read.
+        state: see `ActionState`.
+        approved: whether the person approved these very bytes.
+        due: the due time of the run that is at work or waits, else the earliest that nobody has run yet.
+        last_due: when it was due last by its schedule.
+        last_run: when its last run began.
+        next: when it will be due next; None also where it may not run.
+        why: why it does not run, waits, or did not come to its end.
+    """
+
+    action: Action
+    state: ActionState
+    approved: bool
+    due: str | None
+    last_due: str | None
+    last_run: str | None
+    next: str | None
+    why: str
+
+    def to_record(self) -> dict[str, Any]:
+        """Return it as a JSON object, as `persona action list --json` prints it."""
+        action = self.action
+        return {
+            "id": action.id,
+            "title": action.title,
+            "persona": action.persona,
+            "kind": action.kind,
+            "state": str(self.state),
+            "enabled": action.enabled,
+            "approved": self.approved,
+            "due": self.due,
+            "last_due": self.last_due,
+            "last_run": self.last_run,
+            "next": self.next,
+            "why": self.why,
+            "error": action.error and asdict(action.error),
+        }
+
+
+def list_actions(home: Home, *, now: datetime, env: Mapping[str, str] = os.environ) -> list[ListedAction]:
+    """Return where all actions of a home stand, broken ones too.
+
+    Raises:
+        OutsideHome, StorageError: the folder of actions cannot be read.
+    """
+    looked_at = run_log.looked_at(home)
+    return [listed(home, action, now=now, looked_at=looked_at, env=env) for action in read_actions(home)]
+
+
+def listed(
+    home: Home,
+    action: Action,
+    *,
+    now: datetime,
+    looked_at: datetime | None,
+    env: Mapping[str, str] = os.environ,
+) -> ListedAction:
+    """Return where an action stands.
+
+    Args:
+        home, action: which one.
+        now: the time.
+        looked_at: when somebody last looked for due work.
+        env: the environment.
+    """
+    try:
+        runs, unread = run_log.runs(home, action.id), ""
+    except PersonaError as error:
+        runs, unread = [], str(error)
+    last = runs[0] if runs else None
+    approval = consent.approval_of(home, action, env=env)
+    why_not = consent.why_not(home, action, env=env)
+    unrun = missed(action, approval.at, looked_at, now) if approval is not None else ()
+    coming = next_due(action, now) if action.is_timed else None
+    state = state_of(
+        (run.state for run in runs),
+        is_cancelled=consent.is_cancelled(home, action, env=env),
+        is_coming=coming is not None or bool(unrun),
+        may_run=not why_not,
+        is_enabled=action.enabled,
+    )
+    active = next((run for run in runs if not run.is_over), None)
+    due = active.due if active is not None else stamp(unrun[0]) if unrun and not why_not else None
+    was_due = last_due(action, now) if action.is_timed else None
+    return ListedAction(
+        action=action,
+        state=state,
+        approved=approval is not None,
+        due=due,
+        last_due=stamp(was_due) if was_due is not None else None,
+        last_run=last.started_at if last is not None else None,
+        next=stamp(coming) if coming is not None and not why_not else None,
+        why=unread or _why(action, state, why_not, active or last),
+    )
+
+
+def idle_warning(
+    home: Home, rows: Iterable[ListedAction], *, now: datetime, env: Mapping[str, str] = os.environ
+) -> str:
+    """Return a warning where scheduled work waits and nobody has looked for it for a day; else an empty text."""
+    looked_at = run_log.looked_at(home)
+    approvals = [
+        consent.approval_of(home, row.action, env=env)
+        for row in rows
+        if row.next is not None or row.due is not None
+    ]
+    since = min((approval.at for approval in approvals if approval is not None), default=now)
+    last = max(since, looked_at) if looked_at is not None and looked_at <= now else since
+    if now - last < LONGEST_REST:
+        return ""
+    days = (now - last).days
+    return f"nothing has looked for due work for {days} day{'' if days == 1 else 's'}; start `persona worker`"
+
+
+def _why(action: Action, state: ActionState, why_not: str, run: ActionRun | None) -> str:
+    """Return why an action does not run, or what its run says."""
+    if run is not None and (not run.is_over or state is run.state):
+        return run.why
+    if why_not and (action.is_timed or action.error is not None):
+        return why_not
+    if action.at is not None and state is ActionState.OPEN:
+        return "its time has passed"
+    if run is not None and run.state is not ActionState.COMPLETED:
+        return f"last run {run.state}: {run.why}"
+    return ""

@@ -1,0 +1,391 @@
+"""The commands on actions: list, show, new, edit, approve, cancel, rm, runs."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Iterator
+from datetime import datetime, timedelta
+from typing import Any
+
+import click
+
+from agent.actions import consent, run_log
+from agent.actions.listing import ListedAction, idle_warning, list_actions, listed
+from agent.actions.run_log import ActionRun
+from personas.action_document import action_ids, key_of
+from personas.action_store import create_action, delete_action, get_action
+from personas.actions.document import KINDS, Action, window_text
+from personas.actions.schedule import in_words
+from personas.errors import InvalidValue
+from personas.files import trust
+from personas.files.slug import command
+from personas.store import Store, utc_now
+from tui.cli.group import Invocation
+from tui.cli.options import RESULT, json_option
+from tui.cli.personas import describe, read_stdin, with_lf
+from tui.cli.printing import LONGEST_LINE, columns, print_json, print_text
+from tui.cli.stderr import print_error
+from tui.terminal.sanitise import one_line
+
+action_argument = click.argument("action_id", metavar="ID")
+
+MEANS = {
+    "agent": "agent: the agent works on the persona by itself",
+    "persona": "persona: the persona itself answers",
+    "test": "test: the test inputs are run",
+}
+"""What the kinds of actions mean."""
+
+_SHORT = "%Y-%m-%d %H:%M"
+
+
+@click.group()
+def action() -> None:
+    """Work that is done while nobody watches: by the agent, the persona itself, or as a run of test inputs."""
+
+
+@action.command("list")
+@json_option("Print a JSON array.")
+@click.pass_obj
+def list_command(invocation: Invocation, as_json: bool) -> None:
+    """List the actions, broken ones too: state, when one is due next or ran last, and why it does not run.
+
+    \b
+    persona action list
+    persona action list --json | jq '.[] | select(.state == "waiting").id'
+    """
+    home, now = invocation.store.home, utc_now()
+    rows = list_actions(home, now=now)
+    if warning := idle_warning(home, rows, now=now):
+        print_error(warning)
+    if as_json:
+        print_json([row.to_record() for row in rows], indent=2)
+        return
+    for line in columns([_row(row) for row in rows]):
+        print_text(line)
+    if not rows:
+        print_text("No actions yet. Make one with: persona action new TITLE --persona ID")
+
+
+@action.command()
+@action_argument
+@json_option("Print the action with its state as JSON.")
+@click.pass_obj
+def show(invocation: Invocation, action_id: str, as_json: bool) -> None:
+    """Show an action, where it stands, and what it does.
+
+    \b
+    persona action show nightly-check
+    """
+    home, now = invocation.store.home, utc_now()
+    found = get_action(invocation.store, action_id)
+    row = listed(home, found, now=now, looked_at=run_log.looked_at(home))
+    if warning := idle_warning(home, [row], now=now):
+        print_error(warning)
+    if as_json:
+        print_json({**found.to_record(), **row.to_record()}, indent=2)
+        return
+    if found.error is not None:
+        mend = command("action edit", action_id)
+        print_text(f"broken: {describe(found.error)}; fix it with: {mend}")
+    why = f": {row.why}" if row.why else ""
+    print_text(f"state: {row.state}{why}")
+    for label, time in (("due", row.due), ("last due", row.last_due), ("last run", row.last_run)):
+        if time:
+            print_text(f"{label}: {_local(time)}")
+    for line in what_it_does(found, now):
+        print_text(line)
+
+
+@action.command()
+@click.argument("title")
+@click.option("--persona", "persona_id", metavar="ID", required=True, help="The persona it is about.")
+@click.option(
+    "--kind",
+    type=click.Choice(KINDS),
+    help="The agent works, the persona itself answers, or its test inputs are run.",
+)
+@click.option(
+    "--instructions", metavar="TEXT|-", help="What to do; `-` reads stdin. Without it, the title says it."
+)
+@click.option("--at", metavar="TIME", help="When it is due once, as in 2026-12-01T09:00.")
+@click.option("--cron", metavar="EXPR", help='When it is due again and again, as in "0 3 * * 1-5".')
+@click.option("--timezone", metavar="ZONE", help="Of --at and --cron; without it, this machine's.")
+@json_option(RESULT)
+@click.pass_obj
+def new(
+    invocation: Invocation,
+    title: str,
+    persona_id: str,
+    kind: str | None,
+    instructions: str | None,
+    at: str | None,
+    cron: str | None,
+    timezone: str | None,
+    as_json: bool,
+) -> None:
+    """Make an action and print its id. It runs by itself only when you approve it.
+
+    \b
+    persona action new "Nightly check" --persona mentor --kind test --cron "0 3 * * 1-5"
+    persona action new "Say which test inputs are missing" --persona mentor
+    """
+    if at and cron:
+        raise click.UsageError("--at and --cron do not go together")
+    if instructions is not None:
+        instructions = read_stdin() if instructions == "-" else with_lf(instructions)
+    values: dict[str, Any] = {"title": title, "persona": persona_id, "kind": kind, "schedule": cron}
+    if instructions or kind != "test":
+        values["instructions"] = instructions or title
+    if at:
+        values["at"] = _time(at)
+    if at or cron or timezone:
+        values["timezone"] = timezone or _zone_here()
+    given = {key: value for key, value in values.items() if value is not None}
+    made = create_action(invocation.store, given)
+    _result(invocation.store, made, f"created action {made.id}", as_json, plain=made.id)
+    print_error(_next_step(made))
+
+
+@action.command()
+@action_argument
+@click.pass_obj
+def edit(invocation: Invocation, action_id: str) -> None:
+    """Edit an action in $VISUAL or $EDITOR, even a broken one. It then needs your approval again."""
+    from tui.cli.edit import edit_document
+
+    home, before = invocation.store.home, get_action(invocation.store, action_id)
+    edit_document(invocation.store, key_of(action_id))
+    edited = get_action(invocation.store, action_id)
+    if (
+        edited.revision != before.revision
+        and consent.approval_of(home, edited) is None
+        and edited.error is None
+    ):
+        print_error(_next_step(edited))
+
+
+@action.command()
+@click.argument("action_ids", metavar="ID...", nargs=-1, required=True)
+@click.option("--yes", "agreed", is_flag=True, help="Do not ask.")
+@json_option("Print [{id, approved, next, why}].")
+@click.pass_obj
+def approve(invocation: Invocation, action_ids: tuple[str, ...], agreed: bool, as_json: bool) -> None:
+    """Let actions run while nobody watches, as they are now; any change takes that back.
+
+    Shows what each of them does first, and asks. Also starts what waits because it costs more than confirm_dollars.
+
+    \b
+    persona action approve nightly-check
+    persona action approve nightly-check weekly-review --yes
+    """
+    home, now = invocation.store.home, utc_now()
+    found = [get_action(invocation.store, action_id) for action_id in dict.fromkeys(action_ids)]
+    for one in found:
+        consent.require_whole(one)
+        if not as_json:
+            for line in what_it_does(one, now):
+                print_text(line)
+            print_text()
+    if not agreed:
+        if not sys.stdin.isatty():
+            raise click.UsageError("there is no terminal to ask on; add --yes")
+        what = found[0].id if len(found) == 1 else f"these {len(found)} actions"
+        click.confirm(f"Let {what} run while nobody watches?", abort=True, err=True)
+    consent.approve(home, found, now=now)
+    rows = [listed(home, one, now=now, looked_at=run_log.looked_at(home)) for one in found]
+    if as_json:
+        print_json(
+            [
+                {"id": row.action.id, "approved": row.approved, "next": row.next, "why": row.why}
+                for row in rows
+            ]
+        )
+    else:
+        for row in rows:
+            print_text(f"approved {row.action.id}" + (f"; next: {_local(row.next)}" if row.next else ""))
+    if not trust.is_trusted(home.root):
+        print_error("this home is not trusted, so nothing in it runs by itself: `persona trust`")
+    elif any(row.next for row in rows) and (
+        (looked := run_log.looked_at(home)) is None or now - looked > timedelta(hours=1)
+    ):
+        print_error("nothing looks for due work now; start `persona worker`")
+
+
+@action.command()
+@action_argument
+@json_option("Print {id, cancelled}: the ids of the runs that were stopped.")
+@click.pass_obj
+def cancel(invocation: Invocation, action_id: str, as_json: bool) -> None:
+    """Stop the runs of an action and take it off its schedule, until you approve it again.
+
+    \b
+    persona action cancel nightly-check
+    """
+    home = invocation.store.home
+    get_action(invocation.store, action_id)
+    consent.cancel(home, action_id)
+    stopped = [run.id for run in run_log.cancel_runs(home, action_id, now=utc_now())]
+    if as_json:
+        print_json({"id": action_id, "cancelled": stopped})
+        return
+    runs = f", and {len(stopped)} run{'' if len(stopped) == 1 else 's'} of it" if stopped else ""
+    print_text(f"cancelled {action_id}{runs}; put it back with: {command('action approve', action_id)}")
+
+
+@action.command("rm")
+@action_argument
+@click.option("--yes", "agreed", is_flag=True, help="Do not ask.")
+@json_option(RESULT)
+@click.pass_obj
+def remove(invocation: Invocation, action_id: str, agreed: bool, as_json: bool) -> None:
+    """Delete an action and stop its runs. Its versions stay; `persona undo action/ID` brings it back."""
+    store = invocation.store
+    found = get_action(store, action_id)
+    if not agreed:
+        if not sys.stdin.isatty():
+            raise click.UsageError("there is no terminal to ask on; add --yes")
+        click.confirm(f"Delete action {action_id!r}?", abort=True, err=True)
+    delete_action(store, action_id)
+    run_log.cancel_runs(store.home, action_id, now=utc_now())
+    undo = command("undo", key_of(action_id))
+    _result(store, found, f"deleted action {action_id}; bring it back with: {undo}", as_json)
+
+
+@action.command()
+@action_argument
+@json_option("Print a JSON array, newest first.")
+@click.pass_obj
+def runs(invocation: Invocation, action_id: str, as_json: bool) -> None:
+    """List the runs of an action, newest first; also those of one that was deleted.
+
+    \b
+    persona action runs nightly-check
+    persona action runs nightly-check --json | jq -r '.[0].output'
+    """
+    home = invocation.store.home
+    found = run_log.runs(home, _known(invocation, action_id))
+    if as_json:
+        print_json([run.to_record() for run in found], indent=2)
+        return
+    for line in columns([_run_row(run) for run in found]):
+        print_text(line)
+    if not found:
+        print_text(f"No runs yet. Run it now with: {command('action run', action_id)}")
+
+
+def what_it_does(action: Action, now: datetime) -> Iterator[str]:
+    """Yield as lines what the person agrees to by approving an action: only its texts have lines of their own."""
+    yield one_line(f"{action.title}  ({action.id})", LONGEST_LINE)
+    if action.description:
+        yield one_line(f"  {action.description}", LONGEST_LINE)
+    yield f"  persona: {action.persona}"
+    yield f"  kind: {MEANS[action.kind]}"
+    yield f"  when: {one_line(in_words(action, now), LONGEST_LINE)}" + (
+        "" if action.enabled else "; not enabled"
+    )
+    if action.is_timed:
+        missed = {
+            "skip": "not made up for",
+            "once": "the latest one is made up for",
+            "all": "all are made up for",
+        }
+        kept = "" if action.catch_up == "skip" else f", up to {window_text(action.window)} later"
+        yield f"  missed times: {missed[action.catch_up]}{kept}"
+    limits = action.limits
+    given = [
+        f"{value:g} {unit}"
+        for value, unit in (
+            (limits.max_steps, "steps"),
+            (limits.max_minutes, "minutes"),
+            (limits.tokens, "tokens"),
+            (limits.dollars, "dollars"),
+        )
+        if value is not None
+    ]
+    yield f"  limits of a run: {', '.join(given) if given else 'those of the settings'}"
+    if action.kind == "agent":
+        yield "  changes: " + (
+            "become a proposal for you to review"
+            if action.edits == "propose"
+            else "are written to the persona at once"
+        )
+    for label, text in (("instructions", action.instructions), ("expected output", action.expected_output)):
+        if text.strip():
+            yield f"  {label}:"
+            yield from (f"    {line}" for line in text.strip().splitlines())
+
+
+def _row(row: ListedAction) -> tuple[str, ...]:
+    action, why = row.action, row.why
+    if action.error is not None:
+        why = f"broken: {describe(action.error)}"
+    when = f"next {_local(row.next)}" if row.next else f"ran {_local(row.last_run)}" if row.last_run else ""
+    return action.id, str(row.state), action.persona, action.kind, when, why or action.title
+
+
+def _run_row(run: ActionRun) -> tuple[str, ...]:
+    cost = "" if run.cost is None else f"${run.cost:.2f}"
+    lines = run.output.strip().splitlines() or [""]
+    return run.id, str(run.state), _local(run.started_at or run.due), cost, run.why or lines[0]
+
+
+def _local(time: str | None) -> str:
+    """Return a stored time as this machine's clock has it."""
+    from agent.actions.times import from_stamp
+
+    found = from_stamp(time)
+    return "" if found is None else f"{found.astimezone():{_SHORT}}"
+
+
+def _result(store: Store, action: Action, summary: str, as_json: bool, *, plain: str = "") -> None:
+    if as_json:
+        version = store.current_version(key_of(action.id))
+        print_json({"id": action.id, "revision": action.revision, "version": version, "summary": summary})
+    else:
+        print_text(plain or summary)
+
+
+def _next_step(action: Action) -> str:
+    if not action.is_timed:
+        return f"run it with: {command('action run', action.id)}"
+    return (
+        f"it does not run by itself yet; look at it and say yes with: {command('action approve', action.id)}"
+    )
+
+
+def _known(invocation: Invocation, action_id: str) -> str:
+    """Return the id of an action that there is, or was.
+
+    Raises:
+        UnknownPersona, InvalidValue: there was none.
+    """
+    store = invocation.store
+    if action_id not in action_ids(store.home) and not store.file(key_of(action_id)).versions.exists():
+        get_action(store, action_id)
+    return action_id
+
+
+def _time(text: str) -> datetime:
+    try:
+        return datetime.fromisoformat(text)
+    except ValueError:
+        raise click.UsageError(f"--at {text!r} is no time; write it as 2026-12-01T09:00") from None
+
+
+def _zone_here() -> str:
+    """Return the name of this machine's time zone, UTC where it has none."""
+    from personas.actions.schedule import zone_of
+
+    for name in (
+        os.environ.get("TZ", "").lstrip(":"),
+        os.path.realpath("/etc/localtime").partition("zoneinfo/")[2],
+    ):
+        try:
+            if name:
+                zone_of(name)
+                return "UTC" if name == "Etc/UTC" else name
+        except InvalidValue:
+            continue
+    return "UTC"
