@@ -107,7 +107,7 @@ async def test_f8_shows_both_where_what_was_typed_touches_the_run(tmp_path: Path
         await p.press("f8")
         dialog = await p.dialog(ChooseText)
         assert "Place 1 of 1, line 1 " in str(dialog.query_one("#conflict-where").render())
-        assert dialog._clash.theirs == p.prompt.raw, "the text, not the file"
+        assert dialog._conflict.theirs == p.prompt.raw, "the text, not the file"
         assert p.on_disk("one").startswith("my 1st line")
         await p.press("1")
         await p.until(lambda: p.on_disk("one") == TEXT)

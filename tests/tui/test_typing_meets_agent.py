@@ -297,7 +297,7 @@ async def test_no_text_is_chosen_unseen_that_was_written_while_the_person_chose(
         await p.press("f5")
         second = await p.dialog(ChooseText)
         assert second is not first
-        assert "SECOND" in second._clash.theirs and p.file("one").read_text() == holding("SECOND")
+        assert "SECOND" in second._conflict.theirs and p.file("one").read_text() == holding("SECOND")
         await p.press(key)
         stored = {"1": f"mine {was}", "2": "SECOND", "3": f"mine {was}\nSECOND"}[key]
         if place == "input":
