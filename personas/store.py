@@ -454,6 +454,10 @@ class Store:
 
     # -- the current conversation ---------------------------------------------------------------------
 
+    def in_session(self, session_id: str) -> Store:
+        """Return a store of the same home in which this conversation is each persona's current one."""
+        return Store(self.home, now=self._now, session_id=session_id)
+
     def session_of(self, persona_id: str) -> str | None:
         """Return the id of the persona's current conversation, or None if it never had one."""
         return self._session_id or current_sessions(self.home).get(persona_id)

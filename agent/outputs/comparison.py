@@ -8,7 +8,6 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from agent.outputs.bisect_run import differing_versions
-from agent.outputs.expectations import Outcome
 from agent.outputs.output_log import Stored
 from agent.outputs.report import InputReport, PersonaReport, verdicts_of
 from agent.outputs.statistics import Finding, compare
@@ -92,16 +91,10 @@ def compare_all(comparisons: Iterable[Comparison]) -> Finding:
 
 def _pairs(inputs: Sequence[TestInput], a: Side, b: Side) -> list[tuple[list[bool], list[bool]]]:
     return [
-        (_passes(before), _passes(after))
+        (before.sample_passes, after.sample_passes)
         for test_input, before, after in zip(inputs, a.reports, b.reports, strict=True)
         if test_input.expect
     ]
-
-
-def _passes(report: InputReport) -> list[bool]:
-    """Return whether each sample passed; one that could not be judged is none."""
-    decided: list[Outcome] = [one for one in report.sample_verdicts.values() if one != "error"]
-    return [one == "pass" for one in decided]
 
 
 def compare_evaluations(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 
 from agent.core.model import Model
 from agent.outputs.cost import Estimate, estimate, estimate_judging
@@ -35,6 +36,7 @@ class Evaluation:
         judge_model: the name of the model that judges rubrics, None where none is connected.
         only_missing: whether fresh outputs are reused.
         stored: what the log has, where that is known and kept up to date; else it is read.
+        run_id: of the run; what it has made in an earlier program is not made again. Empty: a run of its own.
     """
 
     def __init__(
@@ -48,7 +50,9 @@ class Evaluation:
         judge_model: str | None = None,
         only_missing: bool = True,
         stored: Stored | None = None,
+        run_id: str = "",
     ) -> None:
+        self.run_id = run_id
         self.variant = variant
         self._only_missing = only_missing
         self.inputs = tuple(inputs)
@@ -74,6 +78,14 @@ class Evaluation:
             samples=self._samples,
             only_missing=self._only_missing,
         )
+        if self.run_id:
+            made = {
+                (one.input_id, one.sample): one for one in self.stored.outputs if one.run_id == self.run_id
+            }
+            self.made = [one for one in made.values() if one.error is None]
+            done = {(one.input_id, one.sample) for one in self.made}
+            left = (one for one in self.plan.trials if (one.test_input.id, one.sample) not in done)
+            self.plan = replace(self.plan, trials=tuple(left))
 
     def estimate(self, endpoint: str, share: float = 1.0) -> Estimate:
         """Return what running what is missing, at this share of the price, and judging it will take."""

@@ -221,7 +221,13 @@ class Evaluator:
         if trials := evaluation.plan.trials:
             await asyncio.to_thread(self.model_of, trials[0].variant)
             run = OutputRun(
-                evaluation.log, trials, self.model_of, pace, on_event=self._on_event, jobs=self.options.jobs
+                evaluation.log,
+                trials,
+                self.model_of,
+                pace,
+                on_event=self._on_event,
+                jobs=self.options.jobs,
+                run_id=evaluation.run_id,
             )
             self._on_event(RunStart(trials))
             on_run(run)

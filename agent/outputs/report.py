@@ -19,6 +19,13 @@ from personas.persona import Persona, TestInput
 from personas.test_inputs import Expectation
 
 InputVerdict = Literal["pass", "fail", "error", "none"]
+MARKS: dict[InputVerdict, str] = {"pass": "✓", "fail": "✗", "error": "!", "none": "·"}
+_IN_WORDS: dict[InputVerdict, str] = {
+    "pass": "passed",
+    "fail": "failed",
+    "error": "could not be run",
+    "none": "without expectations",
+}
 NO_OUTPUT = "there is no output of it yet"
 IN_BATCH = "its output is in a batch that is not done yet"
 NOT_JUDGED = "no model has judged it yet"
@@ -75,6 +82,11 @@ class InputReport:
         return is_error and reasons <= {NOT_JUDGED, NO_OUTPUT}
 
     @property
+    def sample_passes(self) -> list[bool]:
+        """Whether each sample passed; one that could not be judged is none."""
+        return [one == "pass" for one in self.sample_verdicts.values() if one != "error"]
+
+    @property
     def sentence(self) -> str:
         """Why its verdict is what it is, as a clause."""
         told = [one for one in self.expectations if one.verdict == self.verdict != "pass"]
@@ -116,6 +128,12 @@ class PersonaReport:
     def title(self) -> str:
         """Whose it is, in words."""
         return f"{self.id}, stage {self.stage}" if self.stage else self.id
+
+    @property
+    def summary(self) -> str:
+        """How many inputs have which verdict, or why the file cannot be run."""
+        counts = ((self.count(verdict), words) for verdict, words in _IN_WORDS.items())
+        return self.error or ", ".join(f"{n} {words}" for n, words in counts if n) or "no test inputs"
 
     def count(self, verdict: InputVerdict) -> int:
         """Return how many inputs have this verdict; a broken file is one error."""

@@ -135,6 +135,7 @@ class OutputRun:
         on_event: hears what happens, in order.
         runner: told of the job's changes.
         jobs: requests at once.
+        run_id: its id; empty: a new one.
 
     Attributes:
         outputs: what was made, in the order it was stored.
@@ -151,9 +152,10 @@ class OutputRun:
         on_event: Callable[[OutputEvent], None] = lambda _event: None,
         runner: JobRunner | None = None,
         jobs: int = 4,
+        run_id: str = "",
     ) -> None:
         self.job = Job(
-            id=new_id("run"),
+            id=run_id or new_id("run"),
             kind=KIND,
             persona_id=trials[0].variant.persona_id if trials else "",
             session_id="",

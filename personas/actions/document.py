@@ -24,6 +24,7 @@ CHOICES: dict[str, tuple[str, ...]] = {
     "kind": KINDS,
     "catch_up": ("once", "skip", "all"),
     "edits": ("propose", "apply"),
+    "report": ("all", "changes"),
 }
 """What the values of some keys may be, the default first."""
 
@@ -65,6 +66,7 @@ class Action:
         window: due times longer ago than this are not caught up on.
         enabled: whether its schedule counts.
         edits: whether a run's changes become a proposal, or are written.
+        report: of a run of test inputs: all of them, or those whose verdict is another one than in the last run.
         revision: SHA-256 (hex) of the file's bytes, what consent is bound to. Empty where they cannot be read.
         error: set when the file is broken; the other fields then hold what could be read.
     """
@@ -84,6 +86,7 @@ class Action:
     window: timedelta = DEFAULT_WINDOW
     enabled: bool = True
     edits: Literal["propose", "apply"] = "propose"
+    report: Literal["all", "changes"] = "all"
     limits: Limits = Limits()
     revision: str = ""
     error: FileError | None = None
@@ -131,6 +134,7 @@ def read_action(action_id: str, content: bytes) -> Action:
         window=reader.window(),
         enabled=reader.typed(reader.fields, "enabled", bool, ()) is not False,
         edits=reader.choice("edits"),
+        report=reader.choice("report"),
         limits=reader.limits(),
         revision=revision,
     )

@@ -228,10 +228,7 @@ def _finish(
 
 
 def _say_report(report: PersonaReport, since: Since | None) -> None:
-    print_text(f"{report.title}: " + (report.error or ", ".join(
-        f"{n} {word}" for n, word in ((report.count("pass"), "passed"), (report.count("fail"), "failed"),
-                                      (report.count("error"), "could not be run"),
-                                      (report.count("none"), "without expectations")) if n) or "no test inputs"))  # fmt: skip
+    print_text(f"{report.title}: {report.summary}")
     rows: list[tuple[str, ...]] = [(f"  {MARKS[one.verdict]}", one.id, one.sentence) for one in report.inputs]
     for line in columns(rows):
         print_text(line)
