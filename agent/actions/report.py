@@ -5,7 +5,7 @@ from __future__ import annotations
 from agent.actions.run_log import ActionRun
 from agent.outputs.evaluation import Evaluation
 from agent.outputs.output_log import Stored
-from agent.outputs.report import MARKS, InputReport, PersonaReport, report_input
+from agent.outputs.report import InputReport, PersonaReport, report_input
 from agent.outputs.statistics import compare
 
 
@@ -34,7 +34,7 @@ def report_text(
         if earlier and changes_only and (was == one.verdict):
             continue
         change = f"was {was}: " if was and was != one.verdict else ""
-        lines.append(f"  {MARKS[one.verdict]} {one.id}  {change}{one.sentence}".rstrip(": "))
+        lines.append(f"  {one.verdict:5} {one.id}  {change}{one.sentence}".rstrip(": "))
     return "\n".join(lines)
 
 

@@ -33,6 +33,7 @@ from agent.outputs.agent_controls import NO_MODEL, AgentOutputs
 from agent.outputs.evaluator import Evaluator
 from agent.outputs.model_reply import ModelReply
 from agent.outputs.pace import Pace
+from agent.outputs.report import PersonaReport
 from agent.outputs.variant import read_runnable
 from agent.tools.context import NotWritten, T, write_in_thread
 from agent.transcript.session_log import Session
@@ -104,10 +105,11 @@ async def run_action(
     fence: Callable[[], Awaitable[None]] | None = None,
     follow: Follow | None = None,
     on_wait: Callable[[str], None] = lambda _why: None,
+    on_report: Callable[[PersonaReport], None] = lambda _report: None,
 ) -> ActionRun:
     """Run an action and return the run: over, or waiting for the person's answer.
 
-    Cancelled, it ends in this program alone: it is called again with the same id and goes on.
+    Cancelled, it is interrupted; where there is a fence, it ends in this program alone, and goes on in another one.
 
     Args:
         context: what it is given.
@@ -117,6 +119,7 @@ async def run_action(
         fence: raises where this program was given up; asked before anything is stored. None: nobody takes it over.
         follow: sees the agent's work to its end; None: nobody is there, and a question leaves it waiting.
         on_wait: told why it waits for its persona.
+        on_report: told the verdicts of a run of test inputs.
 
     Raises:
         AgentAtWork: without `follow`: the agent works for the persona in another conversation; this run waits.
@@ -130,7 +133,7 @@ async def run_action(
         return run
     if known is not None and fence is not None:
         await asyncio.to_thread(_break_locks, context.store, action.persona, run_id)
-    return await _Run(context, action, run, fence or _anybody, follow or _unattended, on_wait).go()
+    return await _Run(context, action, run, fence or _anybody, follow or _unattended, on_wait, on_report).go()
 
 
 async def _unattended(jobs: AgentJobs, chat: Chat, act: Act) -> None:
@@ -160,9 +163,11 @@ class _Run:
         fence: Callable[[], Awaitable[None]],
         follow: Follow,
         on_wait: Callable[[str], None],
+        on_report: Callable[[PersonaReport], None],
     ) -> None:
         self.context, self.action, self.run = context, action, run
-        self._ask_fence, self._follow, self._on_wait = fence, follow, on_wait
+        self._ask_fence, self._follow = fence, follow
+        self._on_wait, self._on_report = on_wait, on_report
         self._lost: BaseException | None = None  # what the fence raised
         self._noting = asyncio.Lock()
         self._notes: set[asyncio.Task[None]] = set()
@@ -177,6 +182,7 @@ class _Run:
         kinds = {"agent": self._agent, "persona": self._persona, "test": self._test}
         work = asyncio.ensure_future(kinds[self.action.kind]())
         watch = asyncio.ensure_future(self._watch(work))
+        is_stopped = False
         try:
             values = await work
         except AtLimit as limit:
@@ -188,9 +194,10 @@ class _Run:
                 raise
             values = {**self._used(), "state": ActionState.FAILED, "why": text_of(error)}
         except asyncio.CancelledError:
-            if not self.run.is_over:
+            if self._ask_fence is not _anybody and not self.run.is_over:
                 raise
-            values = {}
+            is_stopped = not self.run.is_over
+            values = {"state": ActionState.INTERRUPTED, "why": "It was stopped; what is stored stays."}
         finally:
             watch.cancel()
             if not work.done():
@@ -202,6 +209,8 @@ class _Run:
             raise self._lost
         with suppress(Lost):
             await self._note(**values)
+        if is_stopped:
+            raise asyncio.CancelledError
         return self.run
 
     # -- its state -------------------------------------------------------------------------------------
@@ -408,6 +417,7 @@ class _Run:
         )
         async with _time_limit(self._seconds):
             report = await evaluator.run(evaluation, pace)
+        self._on_report(report)
         before = await asyncio.to_thread(self._run_before)
         text = report_text(evaluation, report, before, changes_only=self.action.report == "changes")
         values = {**self._used(), "output": text}

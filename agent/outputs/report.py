@@ -19,7 +19,6 @@ from personas.persona import Persona, TestInput
 from personas.test_inputs import Expectation
 
 InputVerdict = Literal["pass", "fail", "error", "none"]
-MARKS: dict[InputVerdict, str] = {"pass": "✓", "fail": "✗", "error": "!", "none": "·"}
 _IN_WORDS: dict[InputVerdict, str] = {
     "pass": "passed",
     "fail": "failed",

@@ -2,23 +2,20 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Sequence
 from datetime import UTC, datetime
 from typing import Any
-
-import pytest
 
 from agent.actions import run_log
 from agent.actions.run import RunContext, run_action
 from agent.actions.run_log import ActionRun
 from agent.chat.chat import ChatOptions
 from agent.jobs.options import JobOptions
-from agent.models.scripted import Pause, ScriptedModel, answer
+from agent.models.scripted import ScriptedModel, answer
 from agent.outputs.evaluator import Evaluator, OutputOptions
-from personas.actions.document import Action, Limits
+from personas.actions.document import Action
 from tests.support.faulty_store import FaultyStore
-from tests.support.task_bench import ASK, COMPLETE, EDIT
+from tests.support.task_bench import COMPLETE, EDIT
 
 NOW = datetime(2026, 11, 30, 3, tzinfo=UTC)
 

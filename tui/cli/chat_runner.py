@@ -98,7 +98,8 @@ def converse(
     async def go() -> int:
         runner = AgentJobs(task_options(settings), grants=SavedApprovals.of_person())
         try:
-            return await _TaskSession(runner, chat, printer, Answers(answer_timeout=wait)).follow(act)
+            follow = TaskSession(runner, chat, printer, Answers(answer_timeout=wait), persona_id).follow
+            return await follow(act)
         finally:
             await chat.close()
             if outputs is not None:
@@ -107,10 +108,21 @@ def converse(
     return asyncio.run(go())
 
 
-class _TaskSession:
-    """Follows one task until it ends or waits."""
+class TaskSession:
+    """Follows one task until it ends or waits.
 
-    def __init__(self, runner: AgentJobs, chat: Chat, printer: Printer, answers: Answers) -> None:
+    Args:
+        runner: runs the task.
+        chat: the conversation it works in.
+        printer: where it is printed.
+        answers: what the person says to its questions.
+        reply_to: what `persona reply` is given to go on with it.
+    """
+
+    def __init__(
+        self, runner: AgentJobs, chat: Chat, printer: Printer, answers: Answers, reply_to: str
+    ) -> None:
+        self._reply_to = reply_to
         self._runner = runner
         self._chat = chat
         self._printer = printer
@@ -156,15 +168,14 @@ class _TaskSession:
     def _how_to_answer(self) -> str:
         from personas.files import trust
 
-        home, persona_id = self._chat.store.home.root, self._chat.persona_id
-        task = self._runner.task(persona_id)
+        home, task = self._chat.store.home.root, self._runner.task(self._chat.persona_id)
         is_approval = task is not None and task.pending is not None and task.pending.approval is not None
         first = (
             "trust this home with persona trust, if it is yours; then "
             if is_approval and not trust.is_trusted(home)
             else ""
         )
-        return f'{first}answer with: {command("reply", persona_id)} "…"'
+        return f'{first}answer with: {command("reply", self._reply_to)} "…"'
 
     def _report_without_run(self, task: Job) -> int:
         """No run took place: the task is closed, or its question is open again."""
@@ -175,7 +186,8 @@ class _TaskSession:
         return 0
 
     def _offer_to_continue(self, task: Job | None) -> None:
-        if task is not None and task.can_continue and task.kind == "task":
+        is_its_own = self._reply_to == self._chat.persona_id  # a run of an action that is over stays so
+        if is_its_own and task is not None and task.can_continue and task.kind == "task":
             self._printer.notice(f"To go on: {command('reply', task.persona_id)} continue")
 
     def _stop(self, number: signal.Signals) -> None:

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 from tui.settings.schema import DEFAULT_MODEL, OFFLINE, ConfigError, Settings
 
 if TYPE_CHECKING:
+    from agent.actions.run import RunContext
     from agent.chat.chat import ChatOptions
     from agent.core.model import Model
     from agent.jobs.options import JobOptions
@@ -212,6 +213,21 @@ def evaluator(
         forced_model=model,
         make_model=lambda name: build_model(replace(where, model=name)),
         on_event=on_event,
+    )
+
+
+def run_context(store: Store, settings: Settings) -> RunContext:
+    """Return what runs of actions are given."""
+    from agent.actions.run import RunContext
+    from agent.jobs.saved_approvals import SavedApprovals
+
+    return RunContext(
+        store=store,
+        make_model=lambda: build_model(connection(settings)),
+        evaluator=evaluator(store, settings),
+        chat=chat_options(settings),
+        jobs=task_options(settings),
+        grants=SavedApprovals.of_person(),
     )
 
 
