@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Iterator
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -13,10 +12,10 @@ import click
 from agent.actions import consent, run_log
 from agent.actions.listing import ListedAction, idle_warning, list_actions, listed
 from agent.actions.run_log import ActionRun
+from agent.actions.summary import summary
 from personas.action_document import action_ids, key_of
 from personas.action_store import create_action, delete_action, get_action
-from personas.actions.document import KINDS, Action, window_text
-from personas.actions.schedule import in_words
+from personas.actions.document import KINDS, Action
 from personas.errors import InvalidValue
 from personas.files import trust
 from personas.files.slug import command
@@ -24,25 +23,25 @@ from personas.store import Store, utc_now
 from tui.cli.group import Invocation
 from tui.cli.options import RESULT, json_option
 from tui.cli.personas import describe, read_stdin, with_lf
-from tui.cli.printing import LONGEST_LINE, columns, print_json, print_text
+from tui.cli.printing import columns, print_json, print_text
 from tui.cli.stderr import print_error
-from tui.terminal.sanitise import one_line
 
 action_argument = click.argument("action_id", metavar="ID")
-
-MEANS = {
-    "agent": "agent: the agent works on the persona by itself",
-    "persona": "persona: the persona itself answers",
-    "test": "test: the test inputs are run",
-}
-"""What the kinds of actions mean."""
 
 _SHORT = "%Y-%m-%d %H:%M"
 
 
 @click.group()
 def action() -> None:
-    """Work that is done while nobody watches: by the agent, the persona itself, or as a run of test inputs."""
+    """Work that is done while nobody watches.
+
+    By the agent, by the persona itself, or as a run of its test inputs; at a time, again and again, or by hand.
+
+    \b
+    persona action new "Nightly check" --persona mentor --kind test --cron "0 3 * * 1-5"
+    persona action approve nightly-check
+    persona action run nightly-check
+    """
 
 
 @action.command("list")
@@ -94,8 +93,7 @@ def show(invocation: Invocation, action_id: str, as_json: bool) -> None:
     for label, time in (("due", row.due), ("last due", row.last_due), ("last run", row.last_run)):
         if time:
             print_text(f"{label}: {_local(time)}")
-    for line in what_it_does(found, now):
-        print_text(line)
+    _print_summary(found, now)
 
 
 @action.command()
@@ -185,8 +183,7 @@ def approve(invocation: Invocation, action_ids: tuple[str, ...], agreed: bool, a
     for one in found:
         consent.require_whole(one)
         if not as_json:
-            for line in what_it_does(one, now):
-                print_text(line)
+            _print_summary(one, now)
             print_text()
     if not agreed:
         if not sys.stdin.isatty():
@@ -204,7 +201,7 @@ def approve(invocation: Invocation, action_ids: tuple[str, ...], agreed: bool, a
         )
     else:
         for row in rows:
-            print_text(f"approved {row.action.id}" + (f"; next: {_local(row.next)}" if row.next else ""))
+            print_text(f"approved {row.action.id}")
     if not trust.is_trusted(home.root):
         print_error("this home is not trusted, so nothing in it runs by itself: `persona trust`")
     elif any(row.next for row in rows) and (
@@ -275,46 +272,15 @@ def runs(invocation: Invocation, action_id: str, as_json: bool) -> None:
         print_text(f"No runs yet. Run it now with: {command('action run', action_id)}")
 
 
-def what_it_does(action: Action, now: datetime) -> Iterator[str]:
-    """Yield as lines what the person agrees to by approving an action: only its texts have lines of their own."""
-    yield one_line(f"{action.title}  ({action.id})", LONGEST_LINE)
-    if action.description:
-        yield one_line(f"  {action.description}", LONGEST_LINE)
-    yield f"  persona: {action.persona}"
-    yield f"  kind: {MEANS[action.kind]}"
-    yield f"  when: {one_line(in_words(action, now), LONGEST_LINE)}" + (
-        "" if action.enabled else "; not enabled"
-    )
-    if action.is_timed:
-        missed = {
-            "skip": "not made up for",
-            "once": "the latest one is made up for",
-            "all": "all are made up for",
-        }
-        kept = "" if action.catch_up == "skip" else f", up to {window_text(action.window)} later"
-        yield f"  missed times: {missed[action.catch_up]}{kept}"
-    limits = action.limits
-    given = [
-        f"{value:g} {unit}"
-        for value, unit in (
-            (limits.max_steps, "steps"),
-            (limits.max_minutes, "minutes"),
-            (limits.tokens, "tokens"),
-            (limits.dollars, "dollars"),
-        )
-        if value is not None
-    ]
-    yield f"  limits of a run: {', '.join(given) if given else 'those of the settings'}"
-    if action.kind == "agent":
-        yield "  changes: " + (
-            "become a proposal for you to review"
-            if action.edits == "propose"
-            else "are written to the persona at once"
-        )
-    for label, text in (("instructions", action.instructions), ("expected output", action.expected_output)):
-        if text.strip():
-            yield f"  {label}:"
-            yield from (f"    {line}" for line in text.strip().splitlines())
+def _print_summary(action: Action, now: datetime) -> None:
+    """Print what an action does; only its texts have lines of their own, further in than everything else."""
+    for label, text in summary(action, now):
+        if label in ("instructions", "expected output"):
+            print_text(f"  {label}:")
+            for line in text.strip().splitlines():
+                print_text(f"    {line}")
+        else:
+            print_text(f"  {label}: {text}" if label else text)
 
 
 def _row(row: ListedAction) -> tuple[str, ...]:
