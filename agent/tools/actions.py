@@ -10,14 +10,14 @@ from typing import Any
 
 from pydantic import BaseModel, Field
 
-from agent.actions import run_log
+from agent.actions import listing, run_log
 from agent.core.tool import NoInput, ToolContext, ToolOutput
 from agent.core.turns import new_id, utc_now
 from agent.tools.context import ToolEnvironment, as_json, confirm, fail
 from agent.tools.spec import Rehearsed, tool
 from personas import action_store
-from personas.action_document import action_ids, key_of, read_actions
-from personas.actions.document import Action, ActionKind
+from personas.action_document import action_ids, key_of
+from personas.actions.document import ActionKind
 from personas.actions.states import ActionState
 from personas.assets import AssetKind, add_asset
 from personas.errors import InvalidValue, PersonaError
@@ -182,13 +182,17 @@ async def complete_action(
 
 @tool(
     "List the actions",
-    "List all actions of this home, with state and due times.",
+    "List all actions of this home: state, due times, and why one does not run.",
     NoInput,
     "read",
     offered="with actions",
 )
 async def list_actions(env: ToolEnvironment, _given: NoInput, _ctx: ToolContext) -> str | ToolOutput:
-    return await _told(lambda: as_json({"actions": [_row(one) for one in read_actions(env.store.home)]}))
+    def read() -> str:
+        listed = listing.list_actions(env.store.home, now=datetime.now(UTC))
+        return as_json({"actions": [one.to_record() for one in listed]})
+
+    return await _told(read)
 
 
 @tool("Read an action", "Read one action and its last runs.", ActionInput, "read", offered="with actions")
@@ -240,13 +244,6 @@ async def _told(work: Callable[[], str]) -> str | ToolOutput:
         return await asyncio.to_thread(work)
     except PersonaError as error:
         return fail(error)
-
-
-def _row(action: Action) -> dict[str, Any]:
-    record = action.to_record()
-    return {
-        key: record[key] for key in ("id", "title", "persona", "kind", "schedule", "at", "enabled", "error")
-    }
 
 
 def _require_room(store: Store, by: Author) -> None:

@@ -71,7 +71,10 @@ async def test_an_action_is_made_changed_read_and_completed_and_no_change_is_app
     run_log.begin(store.home, action_store.get_action(store, "by-hand"), "other", now=NOW)
     assert "at work" in (await call("complete_action", id="by-hand")).output
     listed = json.loads((await call("list_actions")).output)["actions"]
-    assert [one["id"] for one in listed] == ["by-hand", "tidy-up"]
+    assert [(one["id"], one["state"], one["approved"]) for one in listed] == [
+        ("by-hand", "running", False),
+        ("tidy-up", "waiting", False),
+    ]
 
     for wrong in (
         {"persona": "nobody"},

@@ -10,15 +10,17 @@ from tui.chat.export import FORMATS
 from tui.commands.fuzzy import fold
 
 COMMANDS: dict[str, str] = {
+    "assets": "texts that the agent left behind",
     "bisect": "find the version that turned a verdict",
     "clear": "begin a new conversation",
     "compare": "two versions on the test inputs",
-    "compiled": "the whole prompt, and where each line is from",
+    "compiled": "the whole prompt, and each line's origin",
     "continue": "go on with the task that stopped",
     "coverage": "show what each piece of the prompt is for",
-    "export": f"write the conversation to a file: {' or '.join(f'.{ending}' for ending in FORMATS)}",
+    "export": f"the conversation as a file: {' or '.join(f'.{ending}' for ending in FORMATS)}",
     "help": "the keys",
     "library": "parts, traits, skills, guardrails, arcs",
+    "measurements": "scores of the persona over time",
     "model": "choose or connect the agent's model",
     "new": "make a persona",
     "persona": "open a persona",

@@ -10,6 +10,8 @@ from personas.errors import PersonaError, UnknownPersona
 from tui.external_editor.process import EditorFailed
 
 if TYPE_CHECKING:
+    from personas.assets import Asset
+    from personas.files.home import Home
     from tui.app.app import PersonaApp
     from tui.document.controller import DocumentController
     from tui.document.merge import MergeConflict
@@ -102,6 +104,20 @@ async def edit_settings(app: PersonaApp, path: Path) -> bool:
             return False
         await asyncio.to_thread(_make_settings, path)
         return await app.external_editor.run(app, path)
+
+
+async def edit_asset(app: PersonaApp, home: Home, asset: Asset) -> None:
+    """Let the person edit an asset; it is their file, and what they make of it is not looked at.
+
+    Raises:
+        PersonaError: it is no regular file of the home any more, or the editor failed.
+    """
+    from personas.assets import read_asset
+
+    async with app.external_editor.reserved() as is_free:
+        if is_free:
+            await asyncio.to_thread(read_asset, home, asset)
+            await app.external_editor.run(app, asset.path)
 
 
 def _make_settings(path: Path) -> None:

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from tui.chat.controller import ConversationController
     from tui.screens.dialogs.connect_controller import Connecting
     from tui.screens.dialogs.picker import Pick
+    from tui.screens.main.asset_actions import AssetActions
     from tui.screens.main.comparison_actions import ComparisonActions
     from tui.screens.main.composition_actions import CompositionActions
     from tui.screens.main.library_actions import LibraryActions
@@ -51,6 +52,7 @@ class ChatActions:
         outputs: the commands on outputs.
         library: the library.
         composition: the compiled prompt.
+        assets: what the agent left behind.
     """
 
     def __init__(
@@ -71,6 +73,7 @@ class ChatActions:
         outputs: OutputActions,
         library: LibraryActions,
         composition: CompositionActions,
+        assets: AssetActions,
     ) -> None:
         self._host, self._chat, self._chat_bar = host, conversations, chat_bar
         self._personas, self._catalog, self._view = personas, catalog, view
@@ -80,7 +83,7 @@ class ChatActions:
         self._checks = checks
         self._outputs = outputs
         self._library = library
-        self._composition = composition
+        self._composition, self._assets = composition, assets
         self._shown_for = (False, False)
         """Whether commands are offered, and whether anything is written, when the keys were shown last."""
 
@@ -256,6 +259,10 @@ class ChatActions:
                 self._library.action_library()
             case "compiled":
                 self._composition.action_compiled()
+            case "assets":
+                self._assets.action_assets()
+            case "measurements":
+                self._assets.action_measurements()
             case "coverage":
                 await self._checks.coverage()
 

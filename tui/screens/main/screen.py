@@ -31,6 +31,7 @@ from tui.commands.registry import Keymap, bindings
 from tui.document.composition import CompositionController
 from tui.document.document import OpenDocument
 from tui.outputs.controller import OutputsController
+from tui.screens.main.asset_actions import AssetActions
 from tui.screens.main.chat_actions import ChatActions
 from tui.screens.main.chat_pane import ChatPane
 from tui.screens.main.comparison_actions import ComparisonActions
@@ -185,6 +186,7 @@ class MainScreen(Screen[None]):
             lambda version: self.checks.bisect(good=version),
         )
         self.library = LibraryActions(self, self.view, self.outputs)
+        self.asset_actions = AssetActions(self, self.view)
         self.chat_actions = ChatActions(
             self,
             self.conversation,
@@ -202,6 +204,7 @@ class MainScreen(Screen[None]):
             self.output_actions,
             self.library,
             self.composition_actions,
+            self.asset_actions,
         )
         self.panel_reading = PanelReading(
             self, self.conversation, self.chat_bar, self.view, self.chat_actions.action_find
@@ -220,6 +223,7 @@ class MainScreen(Screen[None]):
             self.output_actions,
             self.library,
             self.composition_actions,
+            self.asset_actions,
         )
         for part in parts:
             for name in dir(part):
