@@ -65,7 +65,7 @@ def open_proposals(store: Store, key: str) -> list[Version]:
     Raises:
         PersonaError: the key is none, or the disk refuses.
     """
-    return [*store.file(key).versions.log(None).proposals.values()][::-1]
+    return store.file(key).versions.proposals()[::-1]
 
 
 def preview(store: Store, key: str, name: str) -> list[ProposedText]:
@@ -139,7 +139,7 @@ def _is_note(proposal: Version) -> bool:
 def _parts(store: Store, key: str, name: str) -> list[tuple[Document, Version]]:
     """Return each document of a proposal with what is proposed for it, the named one first."""
     file = store.file(key)
-    proposal = file.versions.log(None).proposals.get(name)
+    proposal = next((one for one in file.versions.proposals() if one.name == name), None)
     if proposal is None:
         raise UnknownVersion(
             f"{key} has no open proposal {name!r}; `{command('log', key)}` lists those that wait for your word."
@@ -153,7 +153,7 @@ def _parts(store: Store, key: str, name: str) -> list[tuple[Document, Version]]:
 
 def _of_unit(store: Store, key: str, unit: str) -> list[tuple[Document, Version]]:
     file = store.file(key)
-    return [(file, one) for one in file.versions.log(None).proposals.values() if one.unit == unit]
+    return [(file, one) for one in file.versions.proposals() if one.unit == unit]
 
 
 @contextmanager

@@ -7,6 +7,7 @@ file is recognised and ignored. Whoever calls a method that writes holds the per
 from __future__ import annotations
 
 import contextlib
+import json
 import os
 import zlib
 from datetime import datetime
@@ -14,14 +15,17 @@ from itertools import islice
 from typing import Any
 
 from personas.errors import DamagedVersion, PersonaError, UnknownVersion
+from personas.files.file_stamp import Stamp, stamp_of
 from personas.files.home import Home
 from personas.files.journal import Journal, encode_record
 from personas.files.text_file import SIZE_LIMIT, read_regular, replace_file, sha256, storage_error
+from personas.versions.authorship import Version
 from personas.versions.log import SHA, VersionLog, pruned_records, read_log
 from personas.versions.pruning import versions_to_keep
 
 _UNITS_KEPT = 200
 """So many units can be undone, however many versions are pruned."""
+_JOURNAL_LIMIT = 256 * 1024 * 1024
 _PACKED_LIMIT = SIZE_LIMIT + SIZE_LIMIT // 1024
 """Most bytes of a stored text: what cannot be made smaller grows a little."""
 
@@ -74,6 +78,24 @@ class VersionFolder:
         self._home.inside(self.path)
         records = (one for one in Journal(self._journal_path).backwards() if isinstance(one, dict))
         return [*islice(records, count)][::-1]
+
+    @property
+    def stamp(self) -> Stamp | None:
+        """What the disk says of the journal without reading it, None where there is none."""
+        return stamp_of(self._journal_path)
+
+    def proposals(self) -> list[Version]:
+        """Return the open proposals, oldest first. Of the journal only the lines about proposals are parsed."""
+        try:
+            journal = read_regular(self._journal_path, root=self._home.root, limit=_JOURNAL_LIMIT)
+        except FileNotFoundError:
+            return []
+        records = []
+        for line in journal.splitlines():
+            if b'"proposal"' in line:
+                with contextlib.suppress(ValueError, RecursionError):  # a torn line, or none of ours
+                    records.append(json.loads(line))
+        return [*read_log(records, None).proposals.values()]
 
     def load(self, sha: str, now: bytes | None = None) -> bytes:
         """Return a stored text.

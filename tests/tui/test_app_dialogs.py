@@ -42,6 +42,7 @@ from tui.screens.dialogs.diff import ShowDiff
 from tui.screens.dialogs.expectations import EditExpectation, Expectations
 from tui.screens.dialogs.help import Help
 from tui.screens.dialogs.picker import Pick, PickSeveral
+from tui.screens.dialogs.proposal import ShowProposal
 from tui.screens.dialogs.quit_dialog import Leaving
 from tui.screens.dialogs.settings import ProgramSettings
 from tui.screens.dialogs.text_prompt import AskLine, AskName, AskText
@@ -105,6 +106,7 @@ DIALOGS: dict[type[Dialog[Any]], Callable[[str, Path], Dialog[Any]]] = {
     EditExpectation: lambda text, _: EditExpectation(text, Expectation(type="equals", value=text)),
     Expectations: lambda text, _: Expectations(expecting(text), lambda _change, _draft: None),
     ShowDiff: lambda text, _: ShowDiff(text, f"+{text}"),
+    ShowProposal: lambda text, _: ShowProposal(text, f"+{text}", text),
     Help: lambda text, _: Help(text, text),
     ShowBisected: lambda text, _: ShowBisected(text, bisected(text)),
     ShowComparison: lambda text, _: ShowComparison(

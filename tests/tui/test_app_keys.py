@@ -21,6 +21,7 @@ from tui.screens.dialogs.diff import ShowDiff
 from tui.screens.dialogs.expectations import Expectations
 from tui.screens.dialogs.help import Help
 from tui.screens.dialogs.picker import PickSeveral
+from tui.screens.dialogs.proposal import ShowProposal
 from tui.screens.dialogs.quit_dialog import Leaving
 from tui.screens.dialogs.settings import ProgramSettings
 from tui.screens.dialogs.versions import Versions
@@ -375,7 +376,7 @@ async def test_every_command_has_its_action(tmp_path: Path) -> None:
             "buttons": Confirm, "bisected": ShowBisected, "clash": ChooseText, "program": ProgramSettings,
             "comparison": ShowComparison, "versions": Versions, "composition": p.main.composition_pane,
             "compiled": CompiledText, "library": DocumentList, "library_document": LibraryPlace,
-            "stages": StageList,
+            "stages": StageList, "proposal": ShowProposal,
         }  # fmt: skip
         for command in commands.COMMANDS:
             owner, _, name = command.action.partition("(")[0].rpartition(".")

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 Where = Literal[
     "anywhere", "chat", "output", "talk", "prompt", "list", "personas", "tests", "composition", "compiled", "outputs",
     "expectations", "dialog", "page", "buttons", "bisected", "clash", "program", "comparison", "versions",
-    "library", "library_document", "stages",
+    "proposal", "library", "library_document", "stages",
 ]  # fmt: skip
 
 HEADINGS: dict[Where, str] = {
@@ -41,13 +41,14 @@ HEADINGS: dict[Where, str] = {
     "program": "Settings of the program",
     "comparison": "Comparison of two versions",
     "versions": "Versions",
+    "proposal": "A proposal of the agent",
     "library": "Library: the documents",
     "library_document": "Library: the open document",
     "stages": "Library: the stages of an arc",
 }
 IN_DIALOGS: frozenset[Where] = frozenset(
     {"expectations", "dialog", "page", "buttons", "bisected", "clash", "program", "comparison", "versions",
-     "library", "library_document", "stages"}
+     "proposal", "library", "library_document", "stages"}
 )  # fmt: skip
 """Parts of dialogs, in which the keys of "anywhere" do nothing."""
 
@@ -275,6 +276,8 @@ COMMANDS: tuple[Command, ...] = (
             where="versions", priority=False),
     Command("versions.restore", "Restore it", "r", "choose('restore')", where="versions", priority=False),
     Command("versions.name", "Name it", "m", "choose('name')", where="versions", priority=False),
+    Command("proposal.keep", "Keep it", "y", "decide('keep')", where="proposal", priority=False),
+    Command("proposal.refuse", "Refuse it", "x", "decide('refuse')", where="proposal", priority=False),
     Command("library.new", "New document", "n", "ask('new')", where="library", priority=False),
     Command("library.copy", "Copy it", "c", "ask('copy')", where="library", priority=False),
     Command("library.rename", "Rename it, and every link to it", "r", "ask('rename')", where="library",

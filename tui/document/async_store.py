@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import os
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from functools import partial
 from itertools import takewhile
@@ -264,6 +264,7 @@ class ChangePoller:
         self._store = store
         self._folder = stamp_of(store.home.personas)
         self._files: dict[str, Stamps] = {}
+        self._versions: tuple[str, Stamp | None] = ("", None)
 
     def changed(self, persona_id: str | None) -> tuple[bool, bool]:
         """Return whether the list of files may have changed, and whether this persona's file may have.
@@ -279,6 +280,20 @@ class ChangePoller:
         file_changed = self._files.get(persona_id, now) != now
         self._files[persona_id] = now
         return folder_changed, file_changed
+
+    def proposals(self, key: str, known: Sequence[Version]) -> Sequence[Version]:
+        """Return the proposals for a document; `known` ones where nothing has happened to its versions since."""
+        from personas.proposals import open_proposals
+
+        try:
+            look = key, self._store.file(key).versions.stamp
+            if look == self._versions:
+                return known
+            found = open_proposals(self._store, key)
+        except PersonaError:
+            return known
+        self._versions = look
+        return found
 
     def at(self, persona_id: str) -> Stamps:
         """Return what the disk says of each file of a document without reading it; None for one that is not there."""

@@ -1,4 +1,4 @@
-"""What is wrong with the open file, and what helps, for the line above its text. No widget."""
+"""What is wrong with the open file, or waits for a decision, for the line above its text. No widget."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 def banner_of(documents: DocumentController, keymap: Keymap, what: str) -> str:
-    """Return what is wrong with the open file, empty for nothing.
+    """Return what is wrong with the open file and what helps, else what waits for a decision; empty for nothing.
 
     Args:
         documents: has the open document.
@@ -38,4 +38,10 @@ def banner_of(documents: DocumentController, keymap: Keymap, what: str) -> str:
         return f"This {what} was changed elsewhere in the same lines.{both}"
     if documents.state == "failed":
         return f"Not saved: {documents.trouble}"
-    return f"{persona.note.message} of the file." if persona.note is not None else ""
+    if persona.note is not None:
+        return f"{persona.note.message} of the file."
+    if (count := len(document.proposals)) > 1:
+        shows = sentence("edit.compare", keymap, " {} shows the newest to keep or refuse.")
+        return f"{count} proposals of the agent wait for your word.{shows}"
+    shows = sentence("edit.compare", keymap, " {} shows it to keep or refuse.")
+    return f"A proposal of the agent waits for your word.{shows}" if count else ""

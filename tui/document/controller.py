@@ -399,6 +399,7 @@ class DocumentController:
     async def look(self) -> bool:
         """Take in what other programs did; returns whether the list of files changed too."""
         await self.write_drafts()
+        await self.look_at_proposals()
         listed, file = await self.workspace.call(self._poller.changed, self.id)
         if self.in_hand:
             return listed
@@ -409,6 +410,15 @@ class DocumentController:
         ):
             await self.open(awaited)
         return listed
+
+    async def look_at_proposals(self) -> None:
+        """Show which proposals for the open document wait for the person's word."""
+        if (document := self.document) is None or document.persona is None:
+            return
+        found = await self.workspace.call(self._poller.proposals, document.id, document.proposals)
+        if found != document.proposals:
+            document.proposals = found
+            self.view.show_state()
 
     async def read_again(self, *, quiet: bool = False, outside: bool = True) -> None:
         """Read the open persona and take in what is new.

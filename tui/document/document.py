@@ -5,7 +5,7 @@ Pure: no widgets, no files, no timers.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from time import monotonic
 from typing import TYPE_CHECKING
 
@@ -13,6 +13,7 @@ from tui.document.text_slot import INPUT, PROMPT, SlotView, TextSlot, stored_tex
 
 if TYPE_CHECKING:
     from personas.persona import Persona
+    from personas.versions.authorship import Version
 
 GONE_AFTER = 2.0
 """Seconds for which a file that is not there may still come back: editors and version control replace files."""
@@ -30,6 +31,7 @@ class OpenDocument:
         file: the file's whole text as it was read last, to write it again where it is gone; empty if unknown.
         missing_since: when the file was first not there; None where it is.
         is_held: what is typed is kept as a draft, and stored only when the person says so.
+        proposals: the proposals for it that wait for the person's word, newest first.
     """
 
     def __init__(self, id: str, on_edit: Callable[[OpenDocument, TextSlot], None] = lambda *_: None) -> None:
@@ -38,6 +40,7 @@ class OpenDocument:
         self.file = ""
         self.missing_since: float | None = None
         self.is_held = False
+        self.proposals: Sequence[Version] = ()
         self.slots: dict[str, TextSlot] = {}
         self.on_edit = on_edit
 

@@ -38,7 +38,7 @@ STATES = {
 
 
 class Banner(EllipsisStatic):
-    """What is wrong with the file."""
+    """What is wrong with the file, or waits for a decision."""
 
     class Changed(Message):
         """It takes more rows than before, or fewer."""
@@ -139,7 +139,7 @@ class PromptPane(Vertical):
         Args:
             name: the persona's name, any text; empty when none is open.
             state: as `DocumentController.state`.
-            banner: what is wrong, any text; empty for nothing.
+            banner: what is wrong or waits, any text; empty for nothing.
         """
         self.border_title = label(f"{name} · system prompt", 80) if name else "System prompt"
         editor = self.editor

@@ -30,13 +30,14 @@ class Versions(Dialog[None]):
 
     Args:
         name: whose versions, any text.
-        choose: told what is to be done with which version: `diff`, `compare`, `bisect`, `restore`, `name`.
+        choose: told what is to be done (`diff`, `compare`, `bisect`, `restore`, `name`) with which version: its number, or
+            the name of a proposal.
         has_outputs: whether outputs can be compared, and what turned a verdict be found.
     """
 
     BINDINGS: ClassVar[list[BindingType]] = [*bindings("versions")]
 
-    def __init__(self, name: str, choose: Callable[[str, int], object], *, has_outputs: bool = True) -> None:
+    def __init__(self, name: str, choose: Callable[[str, str], object], *, has_outputs: bool = True) -> None:
         super().__init__()
         self._of, self._choose, self._has_outputs = name, choose, has_outputs
         self._counts: dict[int, VersionCounts] = {}
@@ -76,7 +77,7 @@ class Versions(Dialog[None]):
             self.fit_soon()
 
     def _counted(self, row: Row) -> Row:
-        counts = self._counts.get(int(row.key))
+        counts = self._counts.get(int(row.key)) if row.key.isdigit() else None
         return row if counts is None else row._replace(tail=f"{row.tail}  {shown_counts(counts)}".strip())
 
     @on(RowList.Chosen)
@@ -87,7 +88,7 @@ class Versions(Dialog[None]):
     def action_choose(self, what: str) -> None:
         """Do something with the version under the cursor."""
         if (key := self.query_one(RowList).key) is not None:
-            self._choose(what, int(key))
+            self._choose(what, key)
 
 
 def shown_counts(counts: VersionCounts) -> str:
@@ -98,18 +99,24 @@ def shown_counts(counts: VersionCounts) -> str:
 
 
 def version_rows(versions: Sequence[Version], now: datetime, *, all_read: bool) -> list[Row]:
-    """Return the rows of these versions, newest first; with `all_read` the first text, which no change led to, is last."""
-    current = next((one.number for one in versions if one.role != "kept"), 0)
-    rows = [_row(one, now, is_current=one.number == current) for one in versions]
+    """Return the rows of these versions, newest first; with `all_read` the first text, which no change led to, is last.
+
+    Proposals stand above them.
+    """
+    current = next((one.number for one in versions if one.role not in ("kept", "proposal")), 0)
+    rows = [_row(one, now, is_current=one.number == current and one.role != "proposal") for one in versions]
     if all_read:
         rows.append(Row("0", "0 · the first text", head_cells=WHEN_CELLS, current=not current))
     return rows
 
 
 def _row(version: Version, now: datetime, *, is_current: bool) -> Row:
-    parts = [str(version.number), f"“{version.name}”" if version.name else "", author_name(version.by)]
+    key, name = str(version.number), f"“{version.name}”" if version.name else ""
+    if version.role == "proposal":
+        key, name = str(version.name), ""
+    parts = [key, name, author_name(version.by)]
     return Row(
-        str(version.number),
+        key,
         " · ".join(filter(None, [*parts, reason_of(version)])),
         head=when(version.at, now),
         head_cells=WHEN_CELLS,

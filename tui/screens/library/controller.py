@@ -337,7 +337,7 @@ class LibraryController:
             await self._save()
 
     async def _compare(self) -> None:
-        """Show both texts of a conflict, offer to write back a file that is gone, or show the last change."""
+        """Show both texts of a conflict, offer to write back a file that is gone, or show a proposal or the last change."""
         from tui.screens.dialogs.diff import ShowDiff
 
         documents = self.documents
@@ -349,7 +349,7 @@ class LibraryController:
             text = "It was deleted or moved outside this program. It is written as it was, and with what you typed."
             if await self._host.confirm("Write the file back?", text, action="Write it back", keep="Not now"):
                 await documents.write_back()
-        else:
+        elif not await self._versions.show_proposal():
             title, diff = await documents.last_change()
             if diff:
                 await self._host.ask(ShowDiff(title, diff))

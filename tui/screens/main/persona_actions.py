@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Awaitable, Callable
 from typing import TYPE_CHECKING
 
 from tui.commands.registry import sentence
@@ -34,6 +35,7 @@ class PersonaActions:
         view: shows the open persona.
         panes: its panes.
         conversations: the persona's conversation.
+        show_proposal: shows a proposal for it, where one waits, and returns whether one does.
     """
 
     def __init__(
@@ -42,8 +44,10 @@ class PersonaActions:
         view: PersonaView,
         panes: PaneLayout,
         conversations: ConversationController,
+        show_proposal: Callable[[], Awaitable[bool]],
     ) -> None:
         self._host, self._view, self._conversations = host, view, conversations
+        self._show_proposal = show_proposal
         self._prompt = panes.widget(PromptPane).editor
         self._tests = panes.widget(TestInputs)
         self._settings = panes.widget(SettingsPane)
@@ -159,7 +163,7 @@ class PersonaActions:
         self._host.start(self._compare())
 
     async def _compare(self) -> None:
-        """Show both texts of a conflict, else what the last change did."""
+        """Show both texts of a conflict, else a proposal that waits, else what the last change did."""
         from tui.screens.dialogs.diff import ShowDiff
 
         documents = self._documents
@@ -174,6 +178,8 @@ class PersonaActions:
             return
         if documents.state == "gone":
             await self._write_back()
+            return
+        if await self._show_proposal():
             return
         await documents.flush()
         title, diff = await documents.last_change()

@@ -102,6 +102,7 @@ class MainScreen(Screen[None]):
         self._first: Callable[[], Coroutine[Any, Any, None]] | None = None
         self._last: str | None = None
         self.chat_actions: ChatActions
+        self.version_actions: VersionActions
         self.conversation = ConversationController(self)
         self.chat_bar = ChatPane(
             self,
@@ -143,7 +144,9 @@ class MainScreen(Screen[None]):
         self.view.wanted = persona_id
         self.output_viewing = OutputViewing(self, self.panes, self.view, self.outputs)
         self.persona_commands = PersonaCommands(self, self.view, self.catalog, self._at_work)
-        self.persona_actions = PersonaActions(self, self.view, self.panes, self.conversation)
+        self.persona_actions = PersonaActions(
+            self, self.view, self.panes, self.conversation, lambda: self.version_actions.show_proposal()
+        )
         self.talk = TalkActions(
             self,
             self,

@@ -71,7 +71,7 @@ class VersionActions:
         await documents.flush()
         dialog = Versions(
             documents.view.name_of(persona_id),
-            lambda what, number: self._host.start(self._do(dialog, persona_id, what, number)),
+            lambda what, version: self._host.start(self._do(dialog, persona_id, what, version)),
             has_outputs=self._outputs is not None,
         )
         reading = self._host.start(self._fill(dialog, persona_id))
@@ -104,13 +104,21 @@ class VersionActions:
         from tui.screens.dialogs.versions import version_rows
 
         self._versions = versions
-        rows = await asyncio.to_thread(version_rows, versions, self._now(), all_read=all_read)
+        await self._documents.look_at_proposals()
+        document = self._documents.document
+        shown = [*(document.proposals if document is not None else ()), *versions]
+        rows = await asyncio.to_thread(version_rows, shown, self._now(), all_read=all_read)
         dialog.show_rows(rows)
 
-    async def _do(self, dialog: Versions, persona_id: str, what: str, number: int) -> None:
-        """Do something with a version of the persona whose timeline is open."""
+    async def _do(self, dialog: Versions, persona_id: str, what: str, version: str) -> None:
+        """Do something with a version, or a proposal, of the persona whose timeline is open."""
         if self._documents.id != persona_id:
             return
+        if not version.isdigit():
+            await self.show_proposal(version)
+            await self._read_all(dialog, persona_id)
+            return
+        number = int(version)
         match what:
             case "diff":
                 await self._show_diff(persona_id, number)
@@ -140,6 +148,45 @@ class VersionActions:
             return
         title = f"{when(version.at, self._now())} · {author_name(version.by)} · {reason_of(version)}"
         await self._host.ask(ShowDiff(title, diff))
+
+    async def show_proposal(self, name: str | None = None) -> bool:
+        """Show a proposal for the open document, the newest where none is named, and do what the person decides.
+
+        Returns:
+            Whether there is one.
+        """
+        from personas.edited_text import edited_diff
+        from personas.proposals import keep, preview, refuse
+        from tui.screens.dialogs.proposal import ShowProposal
+
+        documents, workspace = self._documents, self._documents.workspace
+        await documents.flush()
+        await documents.look_at_proposals()
+        if (document := documents.document) is None:
+            return False
+        proposal = next((one for one in document.proposals if name in (None, one.name)), None)
+        if proposal is None or proposal.name is None:
+            return False
+        texts = await workspace.call(preview, workspace.store, document.id, proposal.name)
+        diff = "".join(
+            edited_diff(one.before, one.after, f"{one.key}.toml", f"{one.key}.toml") for one in texts
+        )
+        conflict = next((str(one.conflict) for one in texts if one.conflict is not None), "")
+        title = f"{proposal.name} · {when(proposal.at, self._now())} · {reason_of(proposal)}"
+        decision = await self._host.ask(ShowProposal(title, diff, conflict))
+        if decision is None:
+            return True
+        await documents.flush()
+        decide = keep if decision == "keep" else refuse
+        done = await workspace.write(decide, workspace.store, document.id, proposal.name)
+        if decision == "keep":
+            documents.take(done.persona, run_id=done.run_id or "agent")
+        await documents.look_at_proposals()
+        back = sentence("agent.undo", self._host.keymap, " {} takes that back.") if decision == "keep" else ""
+        also = f", also in {', '.join(done.also)}" if done.also else ""
+        told = "is kept" if decision == "keep" else "is refused"
+        self._host.show_message(f"{proposal.name} {told}{also}.{back}")
+        return True
 
     async def _restore(self, persona_id: str, number: int) -> None:
         documents = self._documents
