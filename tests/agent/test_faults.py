@@ -363,7 +363,10 @@ def test_a_run_ends_with_the_notice_the_application_gives_and_with_nothing_else(
 
 
 @pytest.mark.parametrize("how", ["parallel", "sequential"])
-def test_a_fault_of_our_own_at_any_event_closes_everything(how: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_fault_of_our_own_at_any_event_closes_everything_and_is_logged(
+    how: Any, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level(logging.ERROR, logger="agent")
     emit = agent_run.Run.emit
     outcomes = []
     for nth in range(1, 60):
@@ -388,6 +391,7 @@ def test_a_fault_of_our_own_at_any_event_closes_everything(how: Any, monkeypatch
         outcomes.append(end.outcome)
     assert set(outcomes) == {"failed", "completed"}
     assert outcomes.count("failed") > 25
+    assert "the run broke: RuntimeError: a fault of our own" in caplog.text
 
 
 class Stubborn:

@@ -15,7 +15,7 @@ from agent.core.loop_config import AgentContext, Interrupts, LoopConfig
 from agent.core.model import BlockDelta
 from agent.core.retry import RetryPolicy
 from agent.core.tool import NoInput, Tool, ToolContext
-from agent.core.turns import AssistantTextTurn, UserTurn
+from agent.core.turns import AssistantTextTurn, ToolCallTurn, ToolResultTurn, UserTurn
 from agent.models.scripted import Hang, Pause, ScriptedModel, ToolUse, answer, failed
 from tests.agent.invariants import broken_invariants
 from tests.agent.scenario import tokens
@@ -65,6 +65,14 @@ async def test_continue_runs_from_a_last_user_turn() -> None:
     model = ScriptedModel([answer("ok")])
     events = [event async for event in agent_loop_continue(context, LoopConfig(model=model))]
     assert " ".join(tokens(events)) == "agent_start step_start text step_end agent_end:completed"
+
+
+async def test_a_call_that_is_said_without_its_result_gets_one() -> None:
+    said = [UserTurn(content="hi"), ToolCallTurn(tool_use_id="c", tool_name="look", input={})]
+    model = ScriptedModel([answer("ok")])
+    *_, end = [event async for event in agent_loop(said, AgentContext(tools=[LOOK]), LoopConfig(model=model))]
+    assert isinstance(end, AgentEnd)
+    assert [turn.tool_use_id for turn in end.turns if isinstance(turn, ToolResultTurn)] == ["c"]
 
 
 @pytest.mark.parametrize(

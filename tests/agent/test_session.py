@@ -455,6 +455,11 @@ def test_hostile_lines_are_skipped_and_the_rest_is_read(tmp_path: Path, line: by
     assert violations({"messages": to_messages(session.turns)}) == []
 
 
+def test_a_session_without_a_header_says_so(tmp_path: Path) -> None:
+    (path := tmp_path / "s.jsonl").write_bytes(b'{"type": "user", "id": "u", "content": "hi"}\n')
+    assert Session.open(path).problems == ["The session has no header; what can be read of it is shown."]
+
+
 def test_what_was_skipped_is_told(tmp_path: Path) -> None:
     path = tmp_path / "s.jsonl"
     path.write_bytes(
@@ -469,6 +474,25 @@ def test_what_was_skipped_is_told(tmp_path: Path) -> None:
     assert "damaged" in told
     assert "second turn" in told
     assert [turn.content for turn in session.turns] == ["a"]  # type: ignore[union-attr]
+
+
+@pytest.mark.parametrize(
+    ("ends", "is_cut"),
+    [
+        (b'{"type": "run_end"}\n', False),
+        (b"", True),
+        (b'{"type": "notice", "id": "n", "content": "given up"}\n', False),
+    ],
+)
+def test_a_run_without_an_end_or_a_notice_behind_it_was_cut(
+    tmp_path: Path, ends: bytes, is_cut: bool
+) -> None:
+    path = tmp_path / "s.jsonl"
+    path.write_bytes(
+        b'{"type": "session", "version": 1, "id": "s", "persona_id": "p"}\n{"type": "run_start"}\n'
+        b'{"type": "user", "id": "u", "content": "hi"}\n' + ends
+    )
+    assert Session.open(path).was_cut is is_cut
 
 
 def test_unknown_kinds_survive_as_they_are() -> None:

@@ -108,6 +108,10 @@ def test_a_change_from_outside_is_undone_only_when_it_is_asked_for(two: Store) -
         two.undo("a")
     assert two.undo("a", version=2).summary == "the change from outside (file +1 -0)"
     assert "# by hand" not in two.text("a")
+    before = path.read_bytes()
+    path.write_bytes(before + b"# caf\xe9\n")
+    two.undo("a", version=two.log("a")[0].number)
+    assert path.read_bytes() == before, "what an editor stored in another encoding too"
 
 
 def test_an_author_and_the_request_are_kept(two: Store) -> None:
@@ -210,6 +214,15 @@ def test_a_file_that_came_with_a_change_goes_with_its_undo(pair: Pair) -> None:
     assert pair.texts[1] is None
     pair.step("redo")
     assert pair.texts[1] == "new\n"
+
+
+def test_a_file_that_a_run_made_and_wrote_again_goes_with_the_undo_of_the_run(pair: Pair) -> None:
+    pair.paths[1].unlink()
+    pair.write(RUN, markdown="new\n")
+    pair.write(USER, 'name = "Q"\n')
+    pair.write(RUN, markdown="newer\n")
+    pair.step("undo", "agent")
+    assert pair.texts == ('name = "Q"\n', None)
 
 
 def test_where_the_second_file_cannot_be_written_the_first_is_put_back(

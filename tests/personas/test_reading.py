@@ -40,6 +40,9 @@ name = "voice"
 order = 2
 priority = 1
 
+[[parts]]
+name = "plain"
+
 [arc]
 name = "growth"
 stage = "two"
@@ -54,10 +57,20 @@ def test_a_full_file_is_read_whole() -> None:
     assert persona.system_prompt == "You are {{user}}.\n"
     assert persona.model == ModelSettings(name="m", effort="high", max_tokens=100)
     assert persona.test_inputs == (TestInput(id="sum", content="2+2?"),)
-    assert persona.parts == (PartLink(name="voice", order=2, priority=1),)
+    assert persona.parts == (PartLink(name="voice", order=2, priority=1), PartLink(name="plain"))
+    assert (persona.parts[1].order, persona.parts[1].priority) == (0, 0)
     assert (persona.traits, persona.skills, persona.guardrails) == (("t",), ("k",), ("g",))
     assert persona.arc == ArcLink(name="growth", stage="two")
     assert persona.agent_chat_session_id == "s1"
+
+
+@pytest.mark.parametrize(
+    "link",
+    ["[[parts]]\nname = 'x'", "[arc]\nname = 'x'", "traits = ['x']", "skills = ['x']", "guardrails = ['x']"],
+)
+def test_one_link_of_any_kind_makes_a_persona_linked(link: str) -> None:
+    assert read_persona("x", link.encode()).is_linked
+    assert not read_persona("x", b"system_prompt = 'x'").is_linked
 
 
 @pytest.mark.parametrize(
@@ -120,6 +133,7 @@ def test_an_empty_file_is_a_persona() -> None:
             "two test inputs have the id 'a'",
         ),
         ("[[parts]]\norder = 1", 1, 1, "part 1 has no name"),
+        ("[[parts]]\nname = 'a'\n[[parts]]\nname = ''", 3, 1, "part 2 has no name"),
         ("[arc]\nstage = 'x'", 1, 1, "the arc has no name"),
         ("arc = 1979-05-27", 1, 7, "arc must be a table, not a date or time"),
     ],

@@ -425,6 +425,14 @@ def test_a_run_undone_before_something_new_was_written_can_be_asked_for(store, c
     assert file.read_text() == _TEXT
 
 
+def test_a_run_undone_before_the_agent_wrote_something_else_is_gone(store, change) -> None:
+    change(EditPrompt("One.", "1."), _run(1))
+    store.undo("a", by=USER)
+    change(EditPrompt("Five.", "5."), _run(2))
+    with pytest.raises(NothingToUndo):
+        store.redo("a", by=USER, only="agent")
+
+
 def test_what_is_set_alone_is_undone_alone(store, change) -> None:
     change(SetPrompt("typed\n"))
     store.change("a", SetName("B"), revision=None, by=USER, alone=True)
