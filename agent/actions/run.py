@@ -126,7 +126,7 @@ async def run_action(
         PersonaError: what `fence` raised, or the run's log cannot be written.
     """
     home = context.store.home
-    known = await asyncio.to_thread(run_log.find_run, home, run_id)
+    known = await asyncio.to_thread(run_log.find_run, home, run_id, action.id)
     begin = partial(run_log.begin, home, action, run_id, now=context.now(), due=due)
     run = known if known is not None else await asyncio.to_thread(begin)
     if run.is_over:
@@ -244,7 +244,7 @@ class _Run:
                     lambda: run_log.change(self._home, self.action.id, self.run.id, **change)
                 )
             except InvalidValue as error:
-                found = await asyncio.to_thread(run_log.find_run, self._home, self.run.id)
+                found = await asyncio.to_thread(run_log.find_run, self._home, self.run.id, self.action.id)
                 self.run = found or self.run
                 raise Lost(str(error)) from None
 
@@ -264,7 +264,7 @@ class _Run:
         while True:
             await asyncio.sleep(LOOK)
             with suppress(PersonaError):
-                run = await asyncio.to_thread(run_log.find_run, self._home, self.run.id)
+                run = await asyncio.to_thread(run_log.find_run, self._home, self.run.id, self.action.id)
                 if run is not None and run.is_over:
                     self.run = run
                     if self._jobs is not None:

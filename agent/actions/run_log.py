@@ -1,13 +1,14 @@
 """The runs of actions: a journal an action, `state/actions/<id>.jsonl` of the home, and what is read from it.
 
-Records of one run are folded in their order. One that the table of transitions does not allow changes nothing: of two
+Of a long log the newest runs are kept. Records of one run are folded in their order. One that the table of transitions does not allow changes nothing: of two
 programs that end a run, the first one has the say.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import asdict, dataclass, field, fields, replace
+from collections.abc import Collection
+from contextlib import suppress
+from dataclasses import asdict, dataclass, field, fields
 from datetime import datetime
 from pathlib import Path
 from typing import Any
@@ -17,8 +18,10 @@ from agent.core.model import Usage
 from personas.actions.document import Action
 from personas.actions.states import ENDED, ActionState, move
 from personas.errors import InvalidValue, PersonaError
+from personas.files.file_stamp import stamp_of
 from personas.files.home import Home
 from personas.files.journal import Journal
+from personas.files.lock import hold
 from personas.files.text_file import encode, read_regular, replace_file, storage_error
 from personas.library.documents import is_name
 
@@ -71,7 +74,17 @@ class ActionRun:
         return {key: one for key, one in record.items() if key not in ("action_id", "revision")}
 
 
+LONGEST = 1024 * 1024
+"""Bytes of a log, beyond which it is put aside; the one put aside before is forgotten then, with its runs."""
+
+_BEGUN = frozenset({"revision", "state", "due", "started_at", "why"})
 _CHANGED = frozenset(one.name for one in fields(ActionRun)) - {"id", "action_id", "revision", "due"}
+_TYPES: dict[str, Any] = {
+    **dict.fromkeys(("due", "started_at", "ended_at", "session_id"), str | None),
+    "usage": dict,
+    "versions": list,
+    "cost": float | int | None,
+}
 
 
 def begin(
@@ -133,11 +146,12 @@ def change(home: Home, action_id: str, run_id: str, *, now: datetime, **values: 
         **values,
         **({"state": str(values["state"])} if "state" in values else {}),
         **({"usage": values["usage"].to_record()} if "usage" in values else {}),
+        **({"versions": list(values["versions"])} if "versions" in values else {}),
     }
     record = {"type": CHANGE, "run": run_id, "at": stamp(now), **record}
-    changed = _changed(run, record)
+    move(run.state, ActionState(record.get("state", run.state)))
     _append(home, action_id, record)
-    return _by_id(home, action_id).get(run_id, changed)
+    return _by_id(home, action_id)[run_id]
 
 
 def end(
@@ -165,12 +179,14 @@ def runs(home: Home, action_id: str) -> list[ActionRun]:
     return list(reversed(_by_id(home, action_id).values()))
 
 
-def find_run(home: Home, run_id: str) -> ActionRun | None:
-    """Return a run by its id, whatever its action.
+def find_run(home: Home, run_id: str, action_id: str | None = None) -> ActionRun | None:
+    """Return a run by its id, whatever its action where that is not known.
 
     Raises:
         StorageError, OutsideHome: the runs cannot be read.
     """
+    if action_id is not None:
+        return _by_id(home, action_id).get(run_id)
     try:
         names = sorted(path.stem for path in _folder(home).glob("*.jsonl"))
     except OSError as error:
@@ -210,59 +226,71 @@ def _make_folder(home: Home) -> Path:
 
 
 def _append(home: Home, action_id: str, record: dict[str, Any]) -> None:
-    with Journal(_make_folder(home) / f"{action_id}.jsonl") as journal:
+    path = _make_folder(home) / f"{action_id}.jsonl"
+    if record["type"] == BEGIN and _is_long(path):
+        with (
+            suppress(PersonaError),
+            hold(home.locks / f"runs-{action_id}.lock", what=f"The log of {action_id}"),
+        ):
+            if _is_long(path):  # nobody else has put it aside
+                path.replace(path.with_suffix(".old"))
+    with Journal(path) as journal:
         journal.append(record, sync=True)
+
+
+def _is_long(path: Path) -> bool:
+    found = stamp_of(path)
+    return found is not None and found[1] > LONGEST
 
 
 def _by_id(home: Home, action_id: str) -> dict[str, ActionRun]:
     """Return the runs of an action by id, oldest first."""
-    found: dict[str, ActionRun] = {}
-    for record in _records(home, action_id):
-        try:
+    home.inside(_folder(home))
+    path, found = _folder(home) / f"{action_id}.jsonl", dict[str, dict[str, Any]]()
+    newer = (
+        Journal(path).read().records
+    )  # first: put aside meanwhile, its records come twice, which does no harm
+    for record in (*Journal(path.with_suffix(".old")).read().records, *newer):
+        with suppress(KeyError, TypeError, ValueError, InvalidValue):  # damaged, or not allowed
             run_id = record["run"]
             if record["type"] == BEGIN and run_id not in found:
-                begun = ActionRun(id=str(run_id), action_id=action_id, state=ActionState(record["state"]))
-                values: dict[str, Any] = {
-                    key: record.get(key) for key in ("revision", "due", "started_at", "why")
-                }
-                found[run_id] = _sound(replace(begun, **values))
+                found[str(run_id)] = _values(record, _BEGUN)
             elif record["type"] == CHANGE and run_id in found:
                 found[run_id] = _changed(found[run_id], record)
-        except (KeyError, TypeError, ValueError, InvalidValue):
-            continue  # damaged, or not allowed
-    return found
+    return {run_id: ActionRun(id=run_id, action_id=action_id, **values) for run_id, values in found.items()}
 
 
-def _records(home: Home, action_id: str) -> Iterator[dict[str, Any]]:
-    home.inside(_folder(home))
-    yield from Journal(_folder(home) / f"{action_id}.jsonl").read().records
+def _changed(before: dict[str, Any], record: dict[str, Any]) -> dict[str, Any]:
+    """Return the values of a run after a record of change.
+
+    Raises:
+        InvalidValue: the table of transitions does not allow it.
+        KeyError, TypeError, ValueError: the record is damaged.
+    """
+    values = {**before, **_values(record, _CHANGED)}
+    state = values["state"] = move(before["state"], values["state"])
+    if state is ActionState.RUNNING:
+        values["started_at"] = before.get("started_at") or record["at"]
+        values["ended_at"] = None
+    elif state in ENDED:
+        values["ended_at"] = record["at"]
+    return values
 
 
-def _changed(run: ActionRun, record: dict[str, Any]) -> ActionRun:
-    """Return a run after a record of change."""
-    values = {key: one for key, one in record.items() if key in _CHANGED}
-    state = move(run.state, ActionState(values.get("state", run.state)))
-    values["state"] = state
+def _values(record: dict[str, Any], keys: Collection[str]) -> dict[str, Any]:
+    """Return the fields of a run in a record; the home may be a stranger's.
+
+    Raises:
+        TypeError, ValueError: a value cannot be.
+    """
+    values = {key: one for key, one in record.items() if key in keys}
+    for key, one in values.items():
+        if not isinstance(one, _TYPES.get(key, str)):
+            raise TypeError(f"the {key} of a run has the wrong type")
+    if "state" in values:
+        values["state"] = ActionState(values["state"])
     if "usage" in values:
         values["usage"] = Usage(**values["usage"])
     if "versions" in values:
         values["versions"] = tuple(values["versions"])
-    if state is ActionState.RUNNING:
-        values["started_at"] = run.started_at or record["at"]
-        values["ended_at"] = None
-    elif state in ENDED:
-        values["ended_at"] = record["at"]
-    return _sound(replace(run, **values))
-
-
-def _sound(run: ActionRun) -> ActionRun:
-    """Return a run as it was read; the home may be a stranger's.
-
-    Raises:
-        TypeError: a value has the wrong type.
-    """
-    times = (run.due, run.started_at, run.ended_at, run.session_id)
-    texts = (run.revision, run.why, run.output, *(one for one in times if one is not None))
-    if all(isinstance(one, str) for one in texts) and isinstance(run.cost, float | int | None):
-        return run
-    raise TypeError("a value of a run has the wrong type")
+    return values

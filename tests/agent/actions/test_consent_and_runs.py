@@ -207,6 +207,21 @@ def test_of_two_programs_that_end_a_run_the_first_has_the_say(store: Store) -> N
     assert run_log.cancel_runs(home, action.id, now=NOW) == []
 
 
+def test_of_a_long_log_the_newest_runs_are_kept(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(run_log, "LONGEST", 4_000)
+    home, action = store.home, _made(store)
+    for number in range(60):
+        run_log.begin(home, action, f"r{number}", now=NOW)
+        run_log.begin(home, action, f"s{number}", now=NOW)  # ends after the next one has begun
+        if number:
+            run_log.end(home, action.id, f"s{number - 1}", S.COMPLETED, now=NOW, output="x" * 100)
+        run_log.end(home, action.id, f"r{number}", S.COMPLETED, now=NOW, output="x" * 100)
+    found = run_log.runs(home, action.id)
+    assert [run.id for run in found[:4]] == ["s59", "r59", "s58", "r58"] and 10 < len(found) < 60
+    assert [run.state for run in found[:4]] == [S.RUNNING, *[S.COMPLETED] * 3]
+    assert sum(path.stat().st_size for path in (home.state / "actions").iterdir()) < 10_000
+
+
 def test_records_that_nobody_can_have_written_change_nothing(store: Store, tmp_path: Path) -> None:
     home, action = store.home, _made(store)
     kept = run_log.begin(home, action, "r1", now=NOW)
