@@ -32,7 +32,7 @@ from agent.core.tool import BeforeAnswer, HookContext, Tool
 from agent.core.turns import NoticeTurn, ToolCallTurn, ToolResultTurn, Turn, UserTurn
 from agent.models.context_fallback import Shortened
 from agent.models.local_servers import why_no_tools
-from agent.signals.model import WithSignals
+from agent.signals.model import WithSignals, is_signal
 from agent.tools import make_tools, registered
 from agent.tools.context import OutputControls, ToolEnvironment, Writes, Written, write_in_thread
 from agent.transcript.context_window import context_window
@@ -321,7 +321,7 @@ class Chat:
                     asyncio.get_running_loop().call_soon(self._stop)
                 end = await self._agent.prompt(prompts)
                 await asyncio.to_thread(self.session.close_run)
-                if any(isinstance(turn, ToolCallTurn) for turn in end.turns):
+                if any(isinstance(turn, ToolCallTurn) and not is_signal(turn) for turn in end.turns):
                     await asyncio.to_thread(self._tool_callers.add, *self._asked)
             if (failure := self.session.why_not_saved(end)) is not None:
                 raise failure

@@ -22,7 +22,7 @@ from agent.core.model import (
     name_of,
 )
 from agent.core.tool_validation import validate
-from agent.core.turns import new_id
+from agent.core.turns import ToolCallTurn, new_id
 from agent.models.context_fallback import closing
 from agent.signals.parser import Fault, Piece, Signal, SignalParser
 from agent.tools.use_actions import action_tools
@@ -35,6 +35,14 @@ _TOOLS = {
     "GENERATE_ASSET": "create_asset",
     "STORE_MEASUREMENT": "store_measurement",
 }
+
+
+_ID = "signal"
+
+
+def is_signal(call: ToolCallTurn) -> bool:
+    """Return whether a call was written as text."""
+    return call.tool_use_id.startswith(f"{_ID}_")
 
 
 class WithSignals:
@@ -156,7 +164,7 @@ class _Answer:
         self._on_signal()
         for name, given in calls:
             number = self._new()
-            yield BlockStart(number, "tool_call", new_id("signal"), name)
+            yield BlockStart(number, "tool_call", new_id(_ID), name)
             yield BlockEnd(number, input_json=json.dumps(given))
 
     def _new(self, of: int | None = None) -> int:

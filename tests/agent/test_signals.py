@@ -183,3 +183,11 @@ async def test_a_signal_that_is_cut_at_the_output_limit_is_not_carried_out(store
     result = next(turn for turn in chat.turns if isinstance(turn, ToolResultTurn))
     assert result.is_error and "output limit" in result.output
     assert read_measurements(store.home, "kept") == []
+
+
+async def test_a_model_that_writes_signals_is_not_taken_for_one_that_calls_tools(store: Store) -> None:
+    for script, notes in (([answer(SCORE), answer("It is done.")], 0), ([answer("It is done.")], 1)):
+        chat = Chat(store, "kept", ScriptedModel(script, endpoint="http://127.0.0.1:1"))
+        chat.load()
+        end = await chat.send("Score it.")
+        assert sum(getattr(turn, "kind", "") == "no_call" for turn in end.turns) == notes

@@ -5,6 +5,8 @@ from __future__ import annotations
 import asyncio
 from typing import TYPE_CHECKING
 
+from tui.document.version_names import local_now, when
+
 if TYPE_CHECKING:
     from personas.files.home import Home
     from tui.app.host import Host
@@ -49,50 +51,35 @@ class AssetActions:
         if not found:
             self._host.show_message("No assets yet: ask the agent to write something down.")
             return
-        rows = [
-            Row(one.name, one.name, tail=f"{one.size} B, {one.at[:16].replace('T', ' ')}")
-            for one in found.values()
-        ]
-        name = await self._host.ask(
-            Pick(f"Assets of {persona_id}: Enter opens one in your editor", rows, filter=True)
-        )
+        now = local_now()
+        rows = [Row(name, name, tail=f"{one.size} B, {when(one.at, now)}") for name, one in found.items()]
+        title = f"Assets of {self._view.name_of(persona_id)}, to open in your editor"
+        name = await self._host.ask(Pick(title, rows, filter=True))
         if name is not None:
             await edit_asset(self._host.program, home, found[name])
 
     async def _measurements(self) -> None:
-        from personas.measurements import dimensions, read_measurements
+        from personas.measurements import dimensions, read_measurements, sparkline
         from tui.screens.dialogs.picker import Pick
         from tui.widgets.virtual_list import Row
 
         if (opened := self._opened()) is None:
             return
         home, persona_id = opened
-        found = {
-            one.name: one for one in dimensions(await asyncio.to_thread(read_measurements, home, persona_id))
-        }
+        measured = await asyncio.to_thread(read_measurements, home, persona_id)
+        found = {one.name: one for one in dimensions(measured)}
         if not found:
             self._host.show_message("No measurements yet: ask the agent to score the persona.")
             return
         rows = []
-        for name, last, spread, count, when, line in (one.row for one in found.values()):
-            rows.append(
-                Row(
-                    name,
-                    f"{last} ({spread}), {count} times, last {when}",
-                    head=name,
-                    tail=line,
-                    head_cells=12,
-                )
-            )
-        at = ""
-        while (at := await self._host.ask(Pick(f"Measurements of {persona_id}", rows, at=at))) is not None:
-            single = [
-                Row(
-                    str(number),
-                    one.notes,
-                    head=f"{one.time[:16].replace('T', ' ')}  {one.score:g}",
-                    tail=one.source,
-                )
+        for name, one in found.items():
+            scores = [single.score for single in one.measurements]
+            text = f"{scores[-1]:g} ({min(scores):g} to {max(scores):g})"
+            rows.append(Row(name, text, head=name, tail=sparkline(scores, 20), head_cells=20))
+        title, at, now = f"Measurements of {self._view.name_of(persona_id)}", "", local_now()
+        while (at := await self._host.ask(Pick(title, rows, at=at))) is not None:
+            newest_first = [
+                Row(str(number), one.notes, head=f"{one.score:g}", tail=when(one.time, now), head_cells=5)
                 for number, one in enumerate(reversed(found[at].measurements))
             ]
-            await self._host.ask(Pick(at, single))
+            await self._host.ask(Pick(at, newest_first))
