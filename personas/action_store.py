@@ -31,7 +31,7 @@ KEYS = (
         "schedule",
         "at",
     ),
-    *("timezone", "catch_up", "window", "enabled", "edits", "limits"),
+    *("timezone", "catch_up", "window", "enabled", "edits", "report", "limits"),
 )
 """The keys of an action, in the order in which they are written. Values are TOML's; `at` a datetime, `limits` a dict."""
 

@@ -1,4 +1,4 @@
-"""The commands on actions: list, show, new, edit, approve, cancel, rm, runs."""
+"""The commands on actions: list, show, new, edit, approve, cancel, rm, runs; `run` is in `action_run`."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from agent.actions import consent, run_log
 from agent.actions.listing import ListedAction, idle_warning, list_actions, listed
 from agent.actions.run_log import ActionRun
 from agent.actions.summary import summary
+from agent.actions.templates import TEMPLATES
 from personas.action_document import action_ids, key_of
 from personas.action_store import create_action, delete_action, get_action
 from personas.actions.document import KINDS, Action
@@ -20,6 +21,7 @@ from personas.errors import InvalidValue
 from personas.files import trust
 from personas.files.slug import command
 from personas.store import Store, utc_now
+from tui.cli.action_run import run_command
 from tui.cli.group import Invocation
 from tui.cli.options import RESULT, json_option
 from tui.cli.personas import describe, read_stdin, with_lf
@@ -42,6 +44,9 @@ def action() -> None:
     persona action approve nightly-check
     persona action run nightly-check
     """
+
+
+action.add_command(run_command)
 
 
 @action.command("list")
@@ -109,6 +114,9 @@ def show(invocation: Invocation, action_id: str, as_json: bool) -> None:
 )
 @click.option("--at", metavar="TIME", help="When it is due once, as in 2026-12-01T09:00.")
 @click.option("--cron", metavar="EXPR", help='When it is due again and again, as in "0 3 * * 1-5".')
+@click.option(
+    "--from", "template", type=click.Choice(tuple(TEMPLATES)), help="Begin with a ready-made action."
+)
 @click.option("--timezone", metavar="ZONE", help="Of --at and --cron; without it, this machine's.")
 @json_option(RESULT)
 @click.pass_obj
@@ -120,6 +128,7 @@ def new(
     instructions: str | None,
     at: str | None,
     cron: str | None,
+    template: str | None,
     timezone: str | None,
     as_json: bool,
 ) -> None:
@@ -128,19 +137,22 @@ def new(
     \b
     persona action new "Nightly check" --persona mentor --kind test --cron "0 3 * * 1-5"
     persona action new "Say which test inputs are missing" --persona mentor
+    persona action new "Nightly tests" --persona mentor --from nightly-tests
     """
     if at and cron:
         raise click.UsageError("--at and --cron do not go together")
     if instructions is not None:
         instructions = read_stdin() if instructions == "-" else with_lf(instructions)
     values: dict[str, Any] = {"title": title, "persona": persona_id, "kind": kind, "schedule": cron}
-    if instructions or kind != "test":
+    ready = dict(TEMPLATES[template]) if template else {}
+    if instructions or (kind != "test" and not ready):
         values["instructions"] = instructions or title
     if at:
         values["at"] = _time(at)
-    if at or cron or timezone:
+        ready.pop("schedule", None)
+    if at or cron or timezone or ready:
         values["timezone"] = timezone or _zone_here()
-    given = {key: value for key, value in values.items() if value is not None}
+    given = {**ready, **{key: value for key, value in values.items() if value is not None}}
     made = create_action(invocation.store, given)
     _result(invocation.store, made, f"created action {made.id}", as_json, plain=made.id)
     print_error(_next_step(made))

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from personas.errors import InvalidValue
 from tui.app.signals import heeded
 from tui.cli.exit_codes import COULD_NOT_RUN, OF_SIGNAL
 from tui.cli.group import Invocation
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
     from agent.jobs.agent_jobs import AgentJobs
     from agent.outputs.report import PersonaReport
     from personas.actions.document import Action
+    from personas.store import Store
     from tui.cli.stream import Printer
 
 
@@ -52,6 +54,21 @@ def run_command(invocation: Invocation, action_id: str, as_json: bool, wait: flo
         return go_on(invocation, action, new_id("run"), printer, wait=answer_timeout(wait, as_json))
 
     raise click.exceptions.Exit(run_printed(as_json, begin))
+
+
+def waiting_run(store: Store, name: str) -> ActionRun | None:
+    """Return the run of an action with this id, None where a persona has it, or no run.
+
+    Raises:
+        InvalidValue: the run does not wait for an answer.
+    """
+    from agent.actions.run_log import find_run
+
+    run = None if name in store.ids() else find_run(store.home, name)
+    if run is not None and (run.state != "waiting" or run.session_id is None):
+        why = f" ({run.why})" if run.why else ""
+        raise InvalidValue(f"The run {run.id} waits for no answer: it is {run.state}{why}.")
+    return run
 
 
 def go_on(

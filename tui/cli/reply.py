@@ -36,7 +36,7 @@ def reply(
     stop: bool,
     wait: float | None,
 ) -> None:
-    """Answer the question of a task, or continue a task.
+    """Answer the question of a task, or continue a task. ID is a persona's, or of a run in `persona action runs`.
 
     An approval is answered with once, task, always, or no and a reason. A task that was interrupted or stopped by a
     limit goes on with whatever you say to it. `-` as the message reads it from stdin. Further questions are answered as
@@ -49,8 +49,11 @@ def reply(
     persona reply optimist --stop
     """
     from agent.jobs.recovery import find_job, refuse_when_at_work
+    from personas.action_store import get_action
+    from tui.cli.action_run import go_on, waiting_run
     from tui.cli.chat_runner import converse, message_of, picked, run_printed
 
+    run = waiting_run(invocation.store, persona_id)
     if stop == bool(message):
         raise click.UsageError("give either an answer or --stop")
 
@@ -60,7 +63,7 @@ def reply(
         async def act(runner: AgentJobs, conversation: Chat) -> Job:
             if stop:
                 return await runner.stop_found(conversation)
-            task = await asyncio.to_thread(find_job, conversation.store, persona_id)
+            task = await asyncio.to_thread(find_job, conversation.store, conversation.persona_id)
             if task is not None and task.can_continue:
                 wants_only_that = said.strip().casefold() == "continue"
                 return await runner.resume(conversation, "" if wants_only_that else said)
@@ -74,6 +77,10 @@ def reply(
             answer, asked = picked(task.pending, said), task.pending.id
             return await runner.respond(conversation, answer, question_id=asked)
 
-        return converse(invocation, persona_id, printer, act, wait=answer_timeout(wait, as_json))
+        waits = answer_timeout(wait, as_json)
+        if run is not None:
+            action = get_action(invocation.store, run.action_id)
+            return go_on(invocation, action, run.id, printer, wait=waits, act=act)
+        return converse(invocation, persona_id, printer, act, wait=waits)
 
     raise click.exceptions.Exit(run_printed(as_json, begin))
