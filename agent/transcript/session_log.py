@@ -12,7 +12,18 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from agent.core.events import AgentEnd, AgentStart, Event, StepEnd, ToolStart, TurnDelta, TurnEnd
+from agent.core.events import (
+    AgentEnd,
+    AgentStart,
+    Event,
+    StepEnd,
+    ToolEnd,
+    ToolProgress,
+    ToolStart,
+    TurnDelta,
+    TurnEnd,
+    TurnStart,
+)
 from agent.core.repair import NEVER_RAN, missing_results, unanswered_calls
 from agent.core.turns import (
     NoticeTurn,
@@ -33,6 +44,8 @@ if TYPE_CHECKING:
     from agent.core.agent import Agent
 
 VERSION = 1
+_UNWRITTEN = (TurnStart, TurnDelta, ToolProgress, ToolEnd)
+"""The events at which nobody writes anything."""
 RECENT = 100
 """Turns that are read when a session is opened; the rest is read when it is asked for."""
 
@@ -337,8 +350,8 @@ class Session:
     ) -> Callable[[], None]:
         """Record everything `agent` does, and `started` right before a call acts; return what ends that.
 
-        The agent's own `on_launch` is called first. `may_write` is asked before each event is recorded; nobody hears of
-        an event before it has answered.
+        The agent's own `on_launch` is called first. `may_write` is asked at each event at which somebody writes; nobody
+        hears of that before it has answered.
         """
         inner = agent.on_launch
         attached = True
@@ -350,7 +363,7 @@ class Session:
                 self.started(call, changed)
 
         async def record_if_allowed(event: Event) -> None:
-            if may_write is None or isinstance(event, TurnDelta) or not await may_write():
+            if may_write is None or isinstance(event, _UNWRITTEN) or not await may_write():
                 return
             if (writing := self.record(event)) is not None:
                 await writing

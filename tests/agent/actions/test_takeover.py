@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -17,7 +18,6 @@ from agent.outputs.evaluator import Evaluator, OutputOptions
 from agent.transcript.session_store import open_session
 from personas.actions.document import Action
 from personas.errors import PersonaError
-from personas.files.home import open_home
 from personas.store import Store
 from tests.support.faulty_store import FaultyStore
 from tests.support.messages_server import Answer, Call, MessagesServer
@@ -62,7 +62,7 @@ def context(store: Store, server: MessagesServer) -> RunContext:
     )
 
 
-async def cut_after(its: RunContext, fences: int) -> bool:
+async def cut_after(its: RunContext, work: Action, run_id: str, fences: int) -> bool:
     """Run until the fence was asked so often; return whether it was cut there."""
     left = fences
 
@@ -73,29 +73,30 @@ async def cut_after(its: RunContext, fences: int) -> bool:
             raise GivenUp("given up")
 
     try:
-        await run_action(its, WORK, run_id="r1", fence=fence)
+        await run_action(its, work, run_id=run_id, fence=fence)
     except GivenUp:
         return True
     return False
 
 
-async def test_a_run_cut_anywhere_goes_on_and_does_nothing_twice(tmp_path: Any, monkeypatch: Any) -> None:
-    monkeypatch.setenv("PERSONA_CONFIG", str(tmp_path / "config.toml"))
+async def test_a_run_cut_anywhere_goes_on_and_does_nothing_twice(
+    store: FaultyStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(run, "PATIENCE", 0)
     met: set[str] = set()
     with MessagesServer(brain) as server:
-        for place in range(1, 200):
-            store = FaultyStore(open_home(tmp_path / f"home{place}"))
-            store.create("Kept", system_prompt=PROMPT)
-            its, before = context(store, server), len(server.bodies)
-            was_cut = await cut_after(its, place)
-            left = run_log.find_run(store.home, "r1")
+        its = context(store, server)
+        for place in range(1, 99):
+            persona_id = store.create(f"Kept {place}", system_prompt=PROMPT).id
+            work, run_id, before = replace(WORK, persona=persona_id), f"r{place}", len(server.bodies)
+            was_cut = await cut_after(its, work, run_id, place)
+            left = run_log.find_run(store.home, run_id)
             assert left is not None and left.is_over != was_cut, "nothing is stored after it was given up"
-            done = await run_action(its, WORK, run_id="r1", fence=_may)
+            done = await run_action(its, work, run_id=run_id, fence=_may)
             assert (done.state, done.output) == ("completed", "Done."), (place, done)
             requests = len(server.bodies) - before
             assert requests <= 3 + was_cut, (place, requests)
-            turns = open_session(store.in_session("r1"), "kept", "r1").turns
+            turns = open_session(store, persona_id, run_id).turns
             results = {turn.tool_use_id: turn.output for turn in turns if isinstance(turn, ToolResultTurn)}
             made = Counter(
                 turn.tool_name
@@ -105,8 +106,8 @@ async def test_a_run_cut_anywhere_goes_on_and_does_nothing_twice(tmp_path: Any, 
             made["task_complete"] = 1  # which may be said again
             assert made == Counter(step.name for step in STEPS), (place, made)
             unknown = sum(output.startswith("Outcome unknown") for output in results.values())
-            changes = len(store.get("kept").test_inputs) + ("Sometimes." in store.text("kept"))
-            assert 2 - unknown <= changes <= 2 and len(store.log("kept")) == changes, (place, results)
+            changes = len(store.get(persona_id).test_inputs) + ("Sometimes." in store.text(persona_id))
+            assert 2 - unknown <= changes <= 2 and len(store.log(persona_id)) == changes, (place, results)
             met.add("unknown" if unknown else "known")
             if not was_cut:
                 break
