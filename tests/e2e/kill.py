@@ -58,7 +58,7 @@ def check(place: Workplace, told: list[dict[str, Any]], acknowledged: dict[str, 
     for event in told:
         if event["type"] in ("text_complete", "tool_call", "tool_result"):
             acknowledged[event["id"]] = event
-    history = place.run("history", "kept", "--json")
+    history = place.run_here("history", "kept", "--json")
     assert history.returncode == 0, history.stderr
     turns = {turn["id"]: turn for turn in json.loads(history.stdout)["turns"]}
     for turn_id, event in acknowledged.items():
@@ -89,7 +89,7 @@ def run(folder: Path, runs: int, seed: int) -> dict[str, int]:
             check(place, told, acknowledged)
         # After all that the next request satisfies the rules, and the work can be done.
         env = {"PERSONA_MODEL": "", "ANTHROPIC_BASE_URL": server.url, "ANTHROPIC_API_KEY": server.key}
-        done = place.run("chat", "kept", "Change the name to 'Whole'", "--json", env=env)
+        done = place.run_here("chat", "kept", "Change the name to 'Whole'", "--json", env=env)
         assert done.returncode == 0, done.stdout
         assert server.refusals == [], server.refusals
     assert place.store.get("kept").name == "Whole"

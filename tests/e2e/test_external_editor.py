@@ -240,8 +240,10 @@ def test_a_program_that_is_killed_leaves_the_message_to_the_next_one(place: Plac
             second.until(lambda: place.left == [])
 
 
-def test_what_an_editor_that_crashed_left_beside_the_message_is_kept_and_named(place: Place) -> None:
-    place.editor('echo more > "$(dirname "$1")/.message.md.swp"', then="kill -9 $$")
+def test_what_an_editor_that_crashed_left_is_kept_and_named_and_the_terminal_is_as_it_was_found(
+    place: Place,
+) -> None:
+    place.editor('echo more > "$(dirname "$1")/.message.md.swp"', then="stty raw -echo; kill -9 $$")
     with place.start(size=(160, 40)) as terminal:
         place.open_editor(terminal)
         place.close()
@@ -252,45 +254,24 @@ def test_what_an_editor_that_crashed_left_beside_the_message_is_kept_and_named(p
         terminal.send(" goes on")
         terminal.until("a draft goes on")
         assert (folder / ".message.md.swp").exists()
-
-
-def test_the_terminal_is_left_as_it_was_found_after_an_editor_that_left_it_otherwise(place: Place) -> None:
-    place.editor(then="stty raw -echo; kill -9 $$")
-    with place.start() as terminal:
-        place.open_editor(terminal)
-        place.close()
-        terminal.until("signal 9")
-        terminal.send(" goes on")
-        terminal.until("a draft goes on")
         terminal.process.send_signal(signal.SIGTERM)
         assert terminal.ended() == 143
         assert terminal.restored
 
 
-def test_two_presses_open_one_editor(place: Place) -> None:
-    place.editor()
+def test_letters_right_before_the_key_are_in_the_file_and_two_presses_open_one_editor(place: Place) -> None:
+    place.editor('cp "$1" given')
     with place.start() as terminal:
         terminal.until("Be short.")
         terminal.until("saved")
-        terminal.send("a draft")
-        terminal.until("a draft")
-        terminal.send(CTRL_G + CTRL_G)
+        terminal.send("a draft" + CTRL_G + CTRL_G)
         terminal.until("THE EDITOR IS OPEN")
+        assert (place.folder / "given").read_text() == "a draft"
         place.close()
         terminal.until(lambda: "THE EDITOR IS OPEN" not in terminal.text)
         terminal.send(" goes on")
         terminal.until("a draft goes on")
         assert len(place.editors) == 1
-
-
-def test_letters_typed_right_before_the_key_are_in_the_file(place: Place) -> None:
-    place.editor('cp "$1" given')
-    with place.start() as terminal:
-        terminal.until("Be short.")
-        terminal.until("saved")
-        terminal.send("a draft of mine" + CTRL_G)
-        terminal.until("THE EDITOR IS OPEN")
-        assert (place.folder / "given").read_text() == "a draft of mine"
 
 
 def test_a_signal_while_the_file_of_a_persona_is_edited_keeps_what_was_saved(place: Place) -> None:

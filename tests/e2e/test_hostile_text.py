@@ -18,6 +18,19 @@ from tests.support.persona_agent import Workplace
 ALL = " | ".join(ESCAPES.values()) + " | " + " ".join(MARKUP)
 
 
+EACH = """
+import json, sys
+from tui.cli import error_handling
+for arguments in json.loads(sys.argv[1]):
+    print("NEXT", flush=True)
+    try:
+        error_handling.run(arguments)
+    except SystemExit:
+        pass
+"""
+"""Commands one after the other in one process."""
+
+
 def run_in_a_terminal(command: list[str], env: dict[str, str]) -> bytes:
     """Run a command with a pseudo-terminal as its stdout and stderr; return every byte it sent."""
     primary, secondary = pty.openpty()
@@ -59,7 +72,7 @@ def test_a_models_words_are_harmless_on_a_terminal_and_kept_raw_on_disk(place: W
     assert "Heading" in text and "[@click=app.quit]x[/]" in text
     assert forbidden_in(text) == []
 
-    history = place.run("history", "optimist", "--json")
+    history = place.run_here("history", "optimist", "--json")
     raw = [turn for turn in json.loads(history.stdout)["turns"] if turn["type"] == "assistant_text"]
     assert raw[0]["content"] == ALL
     assert history.stdout.isascii()
@@ -74,7 +87,7 @@ def test_json_lines_escape_everything(place: Workplace) -> None:
     place.run_here("list")
     with MessagesServer([say(ALL, delta=1)]) as server:
         env = {"PERSONA_MODEL": "", "ANTHROPIC_BASE_URL": server.url, "ANTHROPIC_API_KEY": server.key}
-        done = place.run("chat", "optimist", "hello", "--json", env=env)
+        done = place.run_here("chat", "optimist", "hello", "--json", env=env)
     assert done.stdout.isascii() and forbidden_in(done.stdout.decode()) == []
     events = [json.loads(line) for line in done.stdout.splitlines()]
     assert "".join(event["content"] for event in events if event["type"] == "text_delta") == ALL
@@ -87,7 +100,7 @@ def test_a_servers_error_text_is_harmless(place: Workplace) -> None:
     with MessagesServer([Refusal(400, message=ALL), Page(("<html>" + ALL).encode())]) as server:
         env = {"PERSONA_MODEL": "", "ANTHROPIC_BASE_URL": server.url, "ANTHROPIC_API_KEY": server.key}
         for _ in range(2):
-            done = place.run("chat", "optimist", "hello", env=env)
+            done = place.run_here("chat", "optimist", "hello", env=env)
             assert done.returncode == 1
             assert forbidden_in((done.stdout + done.stderr).decode()) == []
 
@@ -109,8 +122,7 @@ def test_a_strangers_persona_is_harmless_in_every_command(place: Workplace) -> N
     place.run_here("list")
     path = place.home / "personas" / "stranger.toml"
     path.write_bytes(hostile_persona())
-    env = place.environment({"EDITOR": "true"})
-    for arguments in (
+    commands = [
         ["list"],
         ["show", "stranger"],
         ["chat", "stranger", "show the prompt"],
@@ -123,8 +135,12 @@ def test_a_strangers_persona_is_harmless_in_every_command(place: Workplace) -> N
         ["edit", "stranger"],
         ["doctor"],
         ["rm", "stranger", "--yes"],
-    ):
-        text = shown(run_in_a_terminal([sys.executable, "-m", "tui", *arguments], env))
+    ]
+    command = [sys.executable, "-c", EACH, json.dumps(commands)]
+    sent = shown(run_in_a_terminal(command, place.environment({"EDITOR": "true"})))
+    texts = sent.split("NEXT\n")[1:]
+    assert len(texts) == len(commands)
+    for arguments, text in zip(commands, texts, strict=True):
         assert text, arguments
         assert forbidden_in(text) == [], (arguments, text)
 
@@ -133,5 +149,5 @@ def test_hostile_file_names_and_arguments_are_harmless(place: Workplace, tmp_pat
     place.run_here("list")
     (place.home / "personas" / "a\x1b[2Jb.toml").write_text("name = [\n", encoding="utf-8")
     for arguments in (["list"], ["doctor"], ["show", "\x1b]0;owned\x07"], ["show", "a\x1b[2Jb"], ["\x1b[2J"]):
-        done = place.run(*arguments)
+        done = place.run_here(*arguments)
         assert forbidden_in((done.stdout + done.stderr).decode()) == [], arguments

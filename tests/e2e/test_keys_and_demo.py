@@ -105,7 +105,7 @@ def test_without_a_terminal_the_exit_code_is_2(place: Workplace, command: str) -
 
 def test_keys_list_prints_every_key_through_a_pipe(place: Workplace, tmp_path: Path) -> None:
     (tmp_path / "config.toml").write_text('[keys]\nhelp = "f10"\n', "utf-8")
-    done = place.run("keys", "--list")
+    done = place.run_here("keys", "--list")
     assert done.returncode == 0, done.stderr
     lines = [line.split("  ") for line in done.stdout.decode().splitlines()]
     told = {(part.strip()) for line in lines for part in line}

@@ -61,14 +61,6 @@ def test_without_colours_no_colour_is_sent_and_what_is_chosen_is_still_seen(fold
         assert chosen, "the chosen row of a list is seen"
 
 
-def test_sixteen_colours_are_the_terminals_own(folder: Path) -> None:
-    with start(folder, 'colours = "16"\n') as terminal:
-        at_work(terminal)
-        sent = codes(bytes(terminal.received))
-        assert not sent & {38, 48}
-        assert sent & {*range(30, 38), *range(90, 98)}
-
-
 def test_by_setting_there_are_no_colours_our_signs_are_ascii_the_mouse_is_left_alone_and_what_the_agent_writes_stays(
     folder: Path,
 ) -> None:
@@ -102,33 +94,24 @@ def test_borders_stay_where_they_are_in_a_terminal_with_other_widths_of_emoji(fo
             terminal.send(keys)
 
 
-def test_enter_with_a_modifier_is_a_new_line_in_the_chat_bar(folder: Path) -> None:
-    with start(folder) as terminal:
-        terminal.until("You see")
-        terminal.send("aaa\x1b[27;2;13~bbb\x1b[27;5;13~ccc\x1b[13;2uddd")
-
-        def row(text: str) -> int:
-            return next((y for y, line in enumerate(terminal.screen.display) if text in line), -9)
-
-        terminal.until(
-            lambda: [row(text) - row("aaa") for text in ("aaa", "bbb", "ccc", "ddd")] == [0, 1, 2, 3]
-        )
-
-
-def test_the_end_of_a_run_is_told_while_the_terminal_is_not_in_front(folder: Path) -> None:
-    sent = b"\x1b]9;The agent is done"
-    with start(folder, 'notify = "desktop"\nnotify_after = 0\n') as terminal:
-        terminal.until("You see")
-        terminal.send("replace short with brief\r")
-        terminal.until("Be brief.")
-        terminal.until("hide output")
-        assert sent not in terminal.received
+def test_sixteen_colours_are_the_terminals_own_and_the_end_of_a_run_is_told_while_it_is_not_in_front(
+    folder: Path,
+) -> None:
+    told = b"\x1b]9;The agent is done"
+    with start(folder, 'colours = "16"\nnotify = "desktop"\nnotify_after = 0\n') as terminal:
+        at_work(terminal)
+        sent = codes(bytes(terminal.received))
+        assert not sent & {38, 48}
+        assert sent & {*range(30, 38), *range(90, 98)}
+        assert told not in terminal.received
+        terminal.send("\x1b")
+        terminal.until(lambda: "Switch persona" not in terminal.text)
         terminal.send("rename it to Sunny\r\x1b[O")  # sent, and the terminal loses the focus
         terminal.until("Sunny")
-        terminal.until(lambda: sent in terminal.received)
+        terminal.until(lambda: told in terminal.received)
 
 
-def test_text_of_every_script_keeps_the_columns(folder: Path) -> None:
+def test_text_of_every_script_keeps_the_columns_and_enter_with_a_modifier_is_a_new_line(folder: Path) -> None:
     prompt = "\u05e9\u05dc\u05d5\u05dd stop.\ne\u0301e\u0301 stop.\n\u0645\u064f\u062d\u064e stop.\n\u6f22\u5b57 stop.\n"
     (folder / "home" / "personas" / "optimist.toml").write_text(
         f'name = "Optimist"\nsystem_prompt = """\n{prompt}"""\n'
@@ -144,6 +127,14 @@ def test_text_of_every_script_keeps_the_columns(folder: Path) -> None:
             if "stop." in line
         }
         assert len(columns) == 1, columns
+        terminal.send("aaa\x1b[27;2;13~bbb\x1b[27;5;13~ccc\x1b[13;2uddd")
+
+        def row(text: str) -> int:
+            return next((y for y, line in enumerate(terminal.screen.display) if text in line), -9)
+
+        terminal.until(
+            lambda: [row(text) - row("aaa") for text in ("aaa", "bbb", "ccc", "ddd")] == [0, 1, 2, 3]
+        )
 
 
 def test_the_mouse_is_given_back_and_taken_again_while_the_program_runs(folder: Path) -> None:

@@ -9,8 +9,6 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-import pytest
-
 from tests.e2e.test_painting import WHOLE, settle
 from tests.e2e.test_screen import folder, prompt_file, start
 from tests.support.messages_answers import Answer, Call, Text
@@ -88,23 +86,26 @@ def test_what_is_typed_is_saved_and_a_signal_ends_the_program_though_the_termina
         assert terminal.restored
 
 
-@pytest.mark.parametrize("stop", [signal.SIGTSTP, signal.SIGSTOP], ids=["ctrl-z", "kill"])
-def test_a_program_that_was_stopped_and_goes_on_shows_its_screen_again(
-    folder: Path, stop: signal.Signals
-) -> None:
+def test_a_program_that_was_stopped_and_goes_on_shows_its_screen_again(folder: Path) -> None:
     with start(folder) as terminal:
         terminal.until("saved")
         settle(terminal)
-        terminal.process.send_signal(stop)
-        state = Path(f"/proc/{terminal.process.pid}/stat")
-        terminal.until(lambda: state.read_text().rpartition(")")[2].split()[0] == "T")
-        terminal.read()
-        terminal.as_the_shell_has_it()
-        terminal.process.send_signal(signal.SIGCONT)
-        for seen in ("You see the good side.", "saved ─╯", "Ask for a change", "Ctrl+P personas"):
-            terminal.until(seen)
-        terminal.send("a WORD")
-        terminal.until("a WORD")
+        for stop, chat, word in (
+            (signal.SIGTSTP, "Ask for a change", "a WORD"),
+            (signal.SIGSTOP, "a WORD", " another"),
+        ):
+            terminal.process.send_signal(stop)
+            state = Path(f"/proc/{terminal.process.pid}/stat")
+            terminal.until(lambda state=state: state.read_text().rpartition(")")[2].split()[0] == "T")
+            terminal.read()
+            terminal.as_the_shell_has_it()
+            terminal.process.send_signal(signal.SIGCONT)
+            for seen in ("You see the good side.", "saved ─╯", chat, "F1 help"):
+                terminal.until(seen)
+            terminal.send(word)
+            terminal.until(word)
+            settle(terminal)
+        terminal.until("a WORD another")
         terminal.process.send_signal(signal.SIGTERM)
         assert terminal.ended() == 143
         assert terminal.restored

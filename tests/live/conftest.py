@@ -40,7 +40,10 @@ def place(
         monkeypatch.setattr("agent.models.anthropic.client.AnthropicModel", SdkModel)
     match name:
         case "offline":
-            yield Workplace(home, Backend(name, {"PERSONA_MODEL": "offline"}))
+            yield Workplace(
+                home,
+                Backend(name, {"PERSONA_MODEL": "offline"}, here=request.cls.__name__ != "TestPersistence"),
+            )
         case "loopback":
             with MessagesServer(ToolUsingBrain()) as server:
                 env = {"ANTHROPIC_BASE_URL": server.url, "ANTHROPIC_API_KEY": server.key}

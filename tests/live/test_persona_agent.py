@@ -34,7 +34,7 @@ class TestBasicFlow:
         }
 
     def test_milestone_one_says_who_it_is(self, place: Workplace) -> None:
-        place.run("list")
+        place.run_here("list")
         reply = send_agent_message(place, "optimist", "Hello, who are you?")
         assert reply.code == 0
         assert "text_delta" in reply.types

@@ -39,21 +39,21 @@ def test_list_shows_the_examples_and_broken_files_with_their_position(place: Wor
     (place.home / "personas" / "broken one.toml").write_text(
         'name = "x"\nsystem_prompt = [\n', encoding="utf-8"
     )
-    listed = {persona["id"]: persona for persona in parsed(place.run("list", "--json"))}
+    listed = {persona["id"]: persona for persona in parsed(place.run_here("list", "--json"))}
     assert set(listed["optimist"]) == {"id", "name", "description", "tags", "test_inputs", "error"}
     assert listed["optimist"]["error"] is None and listed["optimist"]["test_inputs"] >= 1
     assert set(listed["broken one"]["error"]) == {"message", "line", "column"}
     assert listed["broken one"]["error"]["line"] in (2, 3)
-    plain = done(place.run("list"))
+    plain = done(place.run_here("list"))
     assert re.search(r"broken one .*broken: .*line \d", plain)
 
 
 def test_new_makes_ids_from_names_and_never_overwrites(place: Workplace) -> None:
-    assert done(place.run("new", "Night Owl", "--prompt", "You wake at night.")) == "night-owl\n"
-    second = parsed(place.run("new", "Night Owl", "--json"))
+    assert done(place.run_here("new", "Night Owl", "--prompt", "You wake at night.")) == "night-owl\n"
+    second = parsed(place.run_here("new", "Night Owl", "--json"))
     assert second["id"] not in ("night-owl", "") and second["id"].startswith("night-owl")
     assert set(second) == {"id", "revision", "version", "summary"}
-    assert re.fullmatch(r"[a-z0-9][a-z0-9-]{0,63}", done(place.run("new", "日本語の先生")).strip())
+    assert re.fullmatch(r"[a-z0-9][a-z0-9-]{0,63}", done(place.run_here("new", "日本語の先生")).strip())
     shown = parsed(place.run_here("show", "night-owl", "--json"))
     assert shown["system_prompt"].strip() == "You wake at night."
     assert shown["agent_chat_session_id"] is None and shown["revision"]
@@ -64,9 +64,9 @@ def test_new_reads_the_prompt_from_stdin_and_copies_with_from(place: Workplace) 
     assert parsed(place.run_here("show", "piped", "--json"))["system_prompt"] == "line one\nline two\n"
     done(place.run("new", "From Windows", "--prompt", "-", stdin="a\r\nb\r\n"))
     assert parsed(place.run_here("show", "from-windows", "--json"))["system_prompt"] == "a\nb\n"
-    done(place.run("new", "Given", "--prompt", "a\r\nb\rc"))
+    done(place.run_here("new", "Given", "--prompt", "a\r\nb\rc"))
     assert parsed(place.run_here("show", "given", "--json"))["system_prompt"] == "a\nb\nc"
-    done(place.run("new", "Copy", "--from", "optimist"))
+    done(place.run_here("new", "Copy", "--from", "optimist"))
     original, copy = (parsed(place.run_here("show", one, "--json")) for one in ("optimist", "copy"))
     assert copy["system_prompt"] == original["system_prompt"]
     assert copy["test_inputs"] == original["test_inputs"] and copy["name"] == "Copy"
@@ -81,7 +81,7 @@ def test_the_text_that_was_first_used_is_kept_when_the_file_is_changed_outside(
     done(place.run_here("list"))
     path = place.home / "personas" / "optimist.toml"
     first = path.read_text(encoding="utf-8")
-    assert place.run(*arguments, env={"EDITOR": "true"}).returncode == 0
+    assert place.run_here(*arguments, env={"EDITOR": "true"}).returncode == 0
     path.write_text(first.replace("Optimist", "Owl"), encoding="utf-8")
     (version,) = parsed(place.run_here("log", "optimist", "--json"))
     assert version["by"] == "external"

@@ -136,7 +136,7 @@ def test_an_unreachable_server_is_said_in_one_line_and_the_message_is_kept(place
 
 def test_a_full_disk_leaves_the_old_file_whole(place: Workplace, small_disk: Path) -> None:
     place.home = small_disk / "home"
-    assert place.run("list").returncode == 0
+    assert place.run_here("list").returncode == 0
     path = place.home / "personas" / "optimist.toml"
     before = path.read_bytes()
     with open(small_disk / "ballast", "wb", buffering=0) as ballast, contextlib.suppress(OSError):
@@ -148,11 +148,11 @@ def test_a_full_disk_leaves_the_old_file_whole(place: Workplace, small_disk: Pat
         ["edit", "optimist"],
         ["rm", "optimist", "--yes"],
     ):
-        line = only_line(place.run(*arguments, env={"EDITOR": "sed -i s/Optimist/Sunny/"}))
+        line = only_line(place.run_here(*arguments, env={"EDITOR": "sed -i s/Optimist/Sunny/"}))
         assert "disk is full" in line or "No space left" in line
     assert path.read_bytes() == before
     (small_disk / "ballast").unlink()
-    assert place.run("chat", "optimist", "Change the name to Sunny").returncode == 0
+    assert place.run_here("chat", "optimist", "Change the name to Sunny").returncode == 0
     assert b"Sunny" in path.read_bytes()
 
 
@@ -160,12 +160,12 @@ def test_a_read_only_home_can_be_read_and_refuses_changes_in_one_line(
     place: Workplace, small_disk: Path
 ) -> None:
     place.home = small_disk / "home"
-    assert place.run("list").returncode == 0
+    assert place.run_here("list").returncode == 0
     subprocess.run(["mount", "-o", "remount,ro", str(small_disk)], check=True)
-    assert json.loads(place.run("list", "--json").stdout)
-    assert place.run("show", "optimist").returncode == 0
+    assert json.loads(place.run_here("list", "--json").stdout)
+    assert place.run_here("show", "optimist").returncode == 0
     for arguments in (["chat", "optimist", "Change the name to X"], ["new", "Y"], ["clear", "optimist"]):
-        assert "read-only" in only_line(place.run(*arguments))
+        assert "read-only" in only_line(place.run_here(*arguments))
 
 
 def test_two_processes_writing_one_persona_lose_nothing(place: Workplace) -> None:

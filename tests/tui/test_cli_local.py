@@ -27,9 +27,9 @@ def test_a_local_server_is_found_listed_tried_and_kept(place: Workplace) -> None
     with MessagesServer(
         [say("ready"), call("report", {"word": "ready"})], key=None, models=[MODEL], only_versions=ANY_VERSION
     ) as server:
-        listed = place.run("doctor", "--local", "--port", port_of(server))
+        listed = place.run_here("doctor", "--local", "--port", port_of(server))
         assert listed.returncode == 0 and MODEL in listed.stdout.decode()
-        taken = place.run("doctor", "--local", "--port", port_of(server), "--take", MODEL)
+        taken = place.run_here("doctor", "--local", "--port", port_of(server), "--take", MODEL)
         assert taken.returncode == 0, taken.stderr
         written = config.read_text(encoding="utf-8")
         assert written.startswith(f'# mine\nsent_turns = 12  # enough\nmodel = "{MODEL}"\n')
@@ -39,12 +39,12 @@ def test_a_local_server_is_found_listed_tried_and_kept(place: Workplace) -> None
         config.write_text(
             written.replace(written.split('base_url = "')[1].split('"')[0], server.url), "utf-8"
         )
-        done = place.run(
+        done = place.run_here(
             "chat", "optimist", "Change the name to 'Local'", "--json", env={"PERSONA_MODEL": ""}
         )
         assert done.returncode == 0, done.stdout
         assert {body["model"] for body in server.bodies} == {MODEL}
-    assert json.loads(place.run("show", "optimist", "--json").stdout)["name"] == "Local"
+    assert json.loads(place.run_here("show", "optimist", "--json").stdout)["name"] == "Local"
 
 
 @pytest.mark.parametrize("answer", ["y", "n"])
@@ -66,8 +66,8 @@ def test_the_settings_are_written_only_when_the_person_says_so(
 def test_a_model_that_does_not_work_leaves_the_settings_alone(place: Workplace) -> None:
     config = place.home.parent / "config.toml"
     with MessagesServer([], key=None, models=[MODEL], only_versions=ANY_VERSION) as server:
-        refused = place.run("doctor", "--local", "--port", port_of(server), "--take", MODEL)
-        unknown = place.run("doctor", "--local", "--port", port_of(server), "--take", "another")
+        refused = place.run_here("doctor", "--local", "--port", port_of(server), "--take", MODEL)
+        unknown = place.run_here("doctor", "--local", "--port", port_of(server), "--take", "another")
     assert refused.returncode == 1 and b"does not work" in refused.stderr
     assert unknown.returncode == 1 and MODEL.encode() in unknown.stderr
     assert not config.exists()

@@ -223,7 +223,7 @@ def test_a_reply_in_words_says_what_became_of_the_call(serve: Any) -> None:
     line = serve(EDIT, DONE)
     line.settings('approval = "ask-all"')
     line.run("chat", "kept", "Do it", "--task")
-    done = line.place.run("reply", "kept", "once", env=line.env)
+    done = line.place.run_here("reply", "kept", "once", env=line.env)
     assert done.returncode == 0 and b"> edit_system_prompt +1 -1" in done.stderr
 
 
@@ -241,12 +241,12 @@ def test_history_shows_a_call_that_waits_as_waiting(serve: Any, made: Answer) ->
     line.run("chat", "kept", "Do it", "--task")
     before = line.history()
     assert before[-1]["type"] == "tool_call"
-    text = line.place.run("history", "kept").stdout.decode()
+    text = line.place.run_here("history", "kept").stdout.decode()
     assert "error" not in text and text.rstrip().endswith('waits for your answer: persona reply kept "…"')
     line.run("reply", "kept", "once")
     after = line.history()
     assert after[: len(before)] == before and after[len(before)]["type"] == "tool_result"
-    assert "waits" not in line.place.run("history", "kept").stdout.decode()
+    assert "waits" not in line.place.run_here("history", "kept").stdout.decode()
 
 
 def test_history_shows_a_call_that_is_at_work_without_a_result(serve: Any) -> None:
@@ -360,12 +360,13 @@ def test_nothing_new_begins_over_a_task_that_waits(serve: Any) -> None:
     before = line.place.store.session_of("kept")
     code, told, _ = line.run("chat", "kept", "hello", "--new")
     assert code == 1 and "persona reply --stop kept" in told[-1]["message"]
-    refused = line.place.run("clear", "kept")
+    refused = line.place.run_here("clear", "kept")
     assert refused.returncode == 1 and b'persona reply kept "' in refused.stderr
     assert line.place.store.session_of("kept") == before
     assert line.run("reply", "kept", "--stop")[0] == 0
     assert (
-        line.run("chat", "kept", "hello", "--new")[0] == 0 and line.place.run("clear", "kept").returncode == 0
+        line.run("chat", "kept", "hello", "--new")[0] == 0
+        and line.place.run_here("clear", "kept").returncode == 0
     )
 
 
@@ -373,7 +374,7 @@ def test_a_task_at_its_limit_is_told_to_stay_behind(serve: Any) -> None:
     line = serve(EDIT, say("Hello."))
     line.settings("max_steps = 1")
     assert line.run("chat", "kept", "Do it", "--task")[1][-1]["stop_reason"] == "limit"
-    cleared = line.place.run("clear", "kept")
+    cleared = line.place.run_here("clear", "kept")
     assert cleared.returncode == 0 and b"stays behind in the old conversation" in cleared.stderr
     assert line.run("chat", "kept", "Do it", "--task", "--new")[1][0]["type"] != "notice"
 

@@ -22,7 +22,7 @@ from tui.app.emergency_save import write_fault
 from tui.external_editor import launcher as external
 from tui.external_editor import message_file as editor_drafts
 from tui.external_editor.message_file import BACK, DraftFile, hand_out, merged, take_back
-from tui.external_editor.process import ExternalEditor
+from tui.external_editor.process import ExternalEditor, editor_command
 
 IDS = ["optimist"]
 
@@ -253,6 +253,11 @@ async def test_a_message_that_an_editor_leaves_no_file_of_is_said_and_its_lock_i
             with hold(left):  # nobody is at it any more
                 pass
         assert len(list(store.home.state.glob("editor-*"))) == (leaves != "nothing")
+
+
+def test_an_editor_that_cannot_be_read_as_a_command_is_named() -> None:
+    with pytest.raises(PersonaError, match="EDITOR is not a command"):
+        editor_command({"EDITOR": "vim 'x"})
 
 
 async def test_nobody_who_types_waits_for_the_file_of_a_message(

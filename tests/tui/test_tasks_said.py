@@ -196,7 +196,7 @@ def test_no_command_tells_what_is_meant_for_the_model(run: Any, place: Workplace
     code, out, err = run(answers, "chat", "kept", "go", "--task", *(["--json"] if as_json else []))
     assert code == 0 and "Thinking aloud." in out
     assert "still open" not in out + err
-    assert b"still open" not in place.run("history", "kept").stdout
+    assert b"still open" not in place.run_here("history", "kept").stdout
     stored = json.loads(place.run_here("history", "kept", "--json").stdout)["turns"]
     assert [turn["content"] for turn in stored if turn["type"] == "notice"] == [GO_ON_TASK], "the log has it"
 
@@ -208,10 +208,10 @@ def test_what_to_do_with_an_approval_in_a_strange_home_begins_with_trust(
     renames = [call("update_persona_name", {"name": "Other"})]
     code, _, err = run(renames, "chat", "kept", "go", "--task")
     assert code == 3 and "(answer with: persona reply kept" in err
-    place.run("reply", "kept", "--stop")
+    place.run_here("reply", "kept", "--stop")
     trust.distrust(place.home)
     code, _, err = run(renames, "chat", "kept", "go", "--task")
     assert code == 3 and "persona trust" in err and "persona reply kept" in err.partition("persona trust")[2]
-    place.run("reply", "kept", "--stop")
+    place.run_here("reply", "kept", "--stop")
     code, _, err = run([call("ask_user", {"question": "Which?"})], "chat", "kept", "go", "--task")
     assert code == 3 and "persona trust" not in err, "a plain question needs no trust"
