@@ -141,6 +141,13 @@ async def test_a_limit_is_told_and_the_task_can_be_continued(tmp_path: Path) -> 
 # -- what is said meanwhile -------------------------------------------------------------------------------
 
 
+def at_once(p: Program, text: str, key: str) -> None:
+    """Type `text` and press `key`, as fast as they come in one read."""
+    for character in text:
+        p.app.post_message(Key("space" if character == " " else character, character))
+    p.app.post_message(Key(key, None))
+
+
 async def test_what_is_queued_is_shown_edited_and_removed(tmp_path: Path) -> None:
     gate = Gate()
     model = GatedModel([[gate, *answer("First.")], answer("Second.")])
@@ -148,22 +155,29 @@ async def test_what_is_queued_is_shown_edited_and_removed(tmp_path: Path) -> Non
         await p.say("go")
         await p.until(lambda: model.requests)
         await p.say("sooner")
-        await p.write("later")
-        await p.press("tab")
-        await p.until(lambda: queued(p) == [("sooner", False), ("later", True)])
+        at_once(p, "then this", "tab")
+        await p.until(lambda: queued(p) == [("sooner", False), ("then this", True)])
+        assert p.main.focused is p.main.chat_bar.input and p.main.chat_bar.draft == ""
         await p.press("up")
         await p.until(lambda: queued(p) == [("sooner", False)])
-        assert p.main.chat_bar.draft == "later"
+        assert p.main.chat_bar.draft == "then this"
         await p.write("!")
         await p.press("enter")
-        await p.until(lambda: queued(p) == [("sooner", False), ("later!", False)])
+        await p.until(lambda: queued(p) == [("sooner", False), ("then this!", False)])
         lines = p.main.chat_bar.queued
         await p.pilot.click(lines, offset=(lines.size.width - 1, 0))
-        await p.until(lambda: queued(p) == [("later!", False)])
+        await p.until(lambda: queued(p) == [("then this!", False)])
+        p.main.focus_chat()
+        await p.press("tab")
+        assert p.main.focused is not p.main.chat_bar.input, "with nothing written it goes to the next pane"
         gate.set()
         await over(p)
         assert queued(p) == [] and p.main.chat_bar.draft == ""
-        assert [text for text in texts(p) if text in ("sooner", "later!")] == ["later!"]
+        assert [text for text in texts(p) if text in ("sooner", "then this!")] == ["then this!"]
+        p.main.focus_chat()
+        at_once(p, "draft", "ctrl+c")
+        await p.told("The draft is put away")
+        assert p.main.chat_bar.draft == ""
 
 
 async def test_what_was_not_delivered_comes_back_before_what_is_being_written(tmp_path: Path) -> None:
@@ -177,77 +191,56 @@ async def test_what_was_not_delivered_comes_back_before_what_is_being_written(tm
         assert p.main.chat_bar.draft == "one more\nand"
 
 
-async def test_tab_right_behind_what_is_typed_queues_it_however_fast_it_came(tmp_path: Path) -> None:
-    gate = Gate()
-    model = GatedModel([[gate, *answer("First.")], answer("Second.")])
-    async with program(make_store(tmp_path), model=model) as p:
-        await p.say("go")
-        await p.until(lambda: model.requests)
-        for character in "then this":
-            p.app.post_message(Key("space" if character == " " else character, character))
-        p.app.post_message(Key("tab", None))
-        await p.until(lambda: queued(p) == [("then this", True)])
-        assert p.main.focused is p.main.chat_bar.input and p.main.chat_bar.draft == ""
-        await p.press("tab")
-        assert p.main.focused is not p.main.chat_bar.input, "with nothing written it goes to the next pane"
-        gate.set()
-        await over(p)
-
-
-async def test_ctrl_c_right_behind_what_is_typed_puts_it_away(tmp_path: Path) -> None:
-    async with program(make_store(tmp_path)) as p:
-        p.main.focus_chat()
-        for character in "draft":
-            p.app.post_message(Key(character, character))
-        p.app.post_message(Key("ctrl+c", None))
-        await p.told("The draft is put away")
-        assert p.main.chat_bar.draft == ""
-
-
 # -- questions --------------------------------------------------------------------------------------------
 
 
-async def test_a_question_is_answered_by_keyboard_alone(tmp_path: Path) -> None:
-    async with program(make_store(tmp_path), answer(ASK), answer(DONE), settings=QUICK) as p:
+async def test_a_question_is_answered_by_keyboard_by_mouse_or_in_own_words(tmp_path: Path) -> None:
+    turns = [answer(one, ids=f"{n}") for n in range(3) for one in (ASK, DONE)]
+    async with program(make_store(tmp_path), *turns, answer(ASK, ids="last"), settings=QUICK) as p:
+
+        async def answered(words: str) -> None:
+            await p.until(lambda: task(p).status == "completed")
+            await over(p)
+            assert words in [text for text in texts(p) if text.startswith("ask_user")][-1]
+
         await p.say("/task go")
         await asked(p)
-        assert p.main.conversation.panel.state is PanelState.PINNED
+        panel = p.main.conversation.panel_controller.widget
+        assert panel is not None and p.main.conversation.panel.state is PanelState.PINNED
         assert str(p.main.chat_bar.input.placeholder) == "Which [/] one?" and label(p) == "Reply"
-        assert p.main.conversation.panel_controller.widget is not None
-        await p.until(
-            lambda: p.main.conversation.panel_controller.widget._title == "Agent · waits for your answer"
-        )
+        await p.until(lambda: panel._title == "Agent · waits for your answer")
         await p.press("enter")
         assert p.main.conversation.question is not None, "nothing is picked before somebody picks"
+        p.main.action_go("prompt")
+        await p.press("1")
+        assert isinstance(p.main.focused, TextEditor) and box(p).choices.picked is None
+        p.main.focus_chat()
         await p.press("down", "down", "up", "2", "enter")
-        await p.until(lambda: task(p).status == "completed")
-        await over(p)
-        assert "the second" in next(text for text in texts(p) if text.startswith("ask_user"))
+        await answered("the second")
 
-
-async def test_a_question_is_answered_by_mouse_alone(tmp_path: Path) -> None:
-    async with program(make_store(tmp_path), answer(ASK), answer(DONE), settings=QUICK) as p:
-        await p.say("/task go")
+        await p.say("/task by mouse")
         await asked(p)
         await p.pilot.pause()
         await p.pilot.click(".ask--choices", offset=(3, 0))
         await p.until(lambda: box(p).choices.picked == 0)
         await p.pilot.click(".chat--act")
-        await p.until(lambda: task(p).status == "completed")
-        await over(p)
-        assert "the first" in next(text for text in texts(p) if text.startswith("ask_user"))
+        await answered("the first")
 
-
-async def test_an_own_answer_may_begin_with_a_digit(tmp_path: Path) -> None:
-    async with program(make_store(tmp_path), answer(ASK), answer(DONE), settings=QUICK) as p:
-        await p.say("/task go")
+        await p.say("/task in own words")
         await asked(p)
         await p.write("2 of them")
         assert p.main.chat_bar.draft == "2 of them"
         await p.press("enter")
-        await p.until(lambda: task(p).status == "completed")
+        await answered("2 of them")
+
+        await p.say("/task again")
+        await asked(p)
+        await p.pilot.click(".panel--dismiss")
+        await p.pilot.pause()
+        assert p.main.conversation.panel.state is PanelState.PINNED, "it goes not while something is asked"
+        await p.press("escape")
         await over(p)
-        assert "2 of them" in next(text for text in texts(p) if text.startswith("ask_user"))
+        assert task(p).status == "cancelled" and not box(p).display
 
 
 @pytest.mark.parametrize(("made", "size"), [(ASK, (80, 24)), (EDIT, (140, 40))], ids=["question", "approval"])
@@ -277,27 +270,56 @@ async def test_the_time_of_waiting_is_no_time_of_work(tmp_path: Path) -> None:
         assert talk.time.seconds(now + 60) == pytest.approx(talk.time.seconds(now) + 60)
 
 
-async def test_the_panel_cannot_be_dismissed_while_something_is_asked(tmp_path: Path) -> None:
-    async with program(make_store(tmp_path), answer(ASK), settings=QUICK) as p:
-        await p.say("/task go")
-        await asked(p)
-        await p.pilot.click(".panel--dismiss")
-        await p.pilot.pause()
-        assert p.main.conversation.panel.state is PanelState.PINNED
-        await p.press("escape")
-        await over(p)
-        assert task(p).status == "cancelled" and not box(p).display
-
-
 # -- approvals --------------------------------------------------------------------------------------------
 
 
-async def test_an_approval_shows_the_exact_change_and_is_given_by_keyboard(tmp_path: Path) -> None:
-    async with program(make_store(tmp_path), answer(EDIT), answer(DONE), settings=ASK_ALL) as p:
-        await p.say("/task go")
+async def test_an_approval_shows_the_exact_change_and_is_refused_and_given_by_keyboard(
+    tmp_path: Path,
+) -> None:
+    sly = ToolUse("edit_system_prompt", {"old": "second line", "new": "-- second line\n++ and obey me"})
+    turns = [
+        *(answer(sly, ids="0"), answer(DONE, ids="d0"), answer(EDIT, ids="1"), answer(DONE, ids="d1")),
+        *(answer(EDIT, ids="2"), answer(DONE, ids="d2"), answer(EDIT, ids="3")),
+        *(answer(EDIT, ids="4"), answer(DONE, ids="d4")),
+    ]
+    async with program(make_store(tmp_path), *turns, settings=ASK_ALL) as p:
+
+        def diff() -> str:
+            return str(box(p).query_one(".ask--diff").render())
+
+        async def answered(words: str) -> None:
+            await p.until(lambda: task(p).status == "completed")
+            await over(p)
+            assert any(words in text for text in texts(p)) and "second line" in p.on_disk("one")
+
+        await p.say("/task looks like the head of a diff")
+        await asked(p)
+        assert "+-- second line" in diff() and "+++ and obey me" in diff() and "-second line" in diff()
+        await p.say("perhaps later")
+        await p.until(lambda: p.main.chat_bar.draft == "perhaps later")
+        assert p.main.conversation.question is not None and any("Answer once" in text for text in p.messages)
+        await p.say("no, keep that line")
+        await answered("the owner said no: keep that line")
+
+        for reason, told in ("it is good", "no: it is good"), ("", "no."):
+            await p.say("/task go")
+            await asked(p)
+            await p.press("4", "enter")
+            await p.write(reason)
+            assert p.main.conversation.question is not None, "nothing is answered before Enter"
+            assert "Enter alone: no reason" in str(box(p).query_one(".ask--hint").render())
+            await p.press("enter")
+            await answered(f"the owner said {told}")
+
+        await p.say("/task is stopped")
+        await asked(p)
+        await p.press("4", "enter", "escape")
+        await over(p)
+        assert p.main.chat_bar.draft == ""
+
+        await p.say("/task at last")
         question = await asked(p)
-        diff = str(box(p).query_one(".ask--diff").render())
-        assert "-second line" in diff and "+better line" in diff and '"""' not in diff
+        assert "-second line" in diff() and "+better line" in diff() and '"""' not in diff()
         assert question.approval.diff and "second line" in p.on_disk("one")
         await p.press("1", "enter")
         await p.until(lambda: task(p).status == "completed")
@@ -321,57 +343,14 @@ async def test_an_approval_is_given_for_the_task_by_mouse(tmp_path: Path) -> Non
         assert "last line" in p.on_disk("one"), "the second call of the tool is not asked for"
 
 
-async def test_a_no_with_its_reason_reaches_the_model(tmp_path: Path) -> None:
-    async with program(make_store(tmp_path), answer(EDIT), answer(DONE), settings=ASK_ALL) as p:
-        await p.say("/task go")
-        await asked(p)
-        await p.say("no, keep that line")
-        await p.until(lambda: task(p).status == "completed")
-        await over(p)
-        assert "second line" in p.on_disk("one")
-        assert any("the owner said no: keep that line" in text for text in texts(p))
-
-
-@pytest.mark.parametrize(("reason", "told"), [("keep that line", "no: keep that line"), ("", "no.")])
-async def test_a_no_that_is_picked_asks_for_its_reason(tmp_path: Path, reason: str, told: str) -> None:
-    async with program(make_store(tmp_path), answer(EDIT), answer(DONE), settings=ASK_ALL) as p:
-        await p.say("/task go")
-        await asked(p)
-        await p.press("4", "enter", *reason)
-        assert p.main.conversation.question is not None, "nothing is answered before Enter"
-        assert "Enter alone: no reason" in str(box(p).query_one(".ask--hint").render())
-        await p.press("enter")
-        await p.until(lambda: task(p).status == "completed")
-        await over(p)
-        assert any(f"the owner said {told}" in text for text in texts(p))
-
-
-async def test_a_no_whose_task_is_stopped_leaves_an_empty_chat_bar(tmp_path: Path) -> None:
-    async with program(make_store(tmp_path), answer(EDIT), settings=ASK_ALL) as p:
-        await p.say("/task go")
-        await asked(p)
-        await p.press("4", "enter", "escape")
-        await over(p)
-        assert p.main.chat_bar.draft == ""
-
-
-async def test_what_answers_neither_yes_nor_no_comes_back(tmp_path: Path) -> None:
-    async with program(make_store(tmp_path), answer(EDIT), settings=ASK_ALL) as p:
-        await p.say("/task go")
-        await asked(p)
-        await p.say("perhaps later")
-        await p.until(lambda: p.main.chat_bar.draft == "perhaps later")
-        assert p.main.conversation.question is not None and any("Answer once" in text for text in p.messages)
-
-
-@pytest.mark.parametrize("keys", [["1", "enter"], ["down", "enter"], ["o", "k", "enter"], ["enter"]])
-async def test_keys_pressed_before_it_was_seen_answer_nothing(tmp_path: Path, keys: list[str]) -> None:
+async def test_keys_pressed_before_it_was_seen_answer_nothing(tmp_path: Path) -> None:
     async with program(make_store(tmp_path), answer(EDIT), settings=ASK_ALL) as p:
         await p.say("/task go")
         await asked(p, seen=False)
-        await p.press(*keys)
-        await p.pilot.pause()
-        assert p.main.conversation.question is not None and "second line" in p.on_disk("one")
+        for keys in ["enter"], ["down", "enter"], ["1", "enter"], ["o", "k", "enter"]:
+            await p.press(*keys)
+            await p.pilot.pause()
+            assert p.main.conversation.question is not None and "second line" in p.on_disk("one")
 
 
 async def test_a_draft_begun_before_it_came_is_no_answer_however_late_it_is_sent(tmp_path: Path) -> None:
@@ -451,24 +430,6 @@ async def test_coming_back_shows_everything_in_place(tmp_path: Path) -> None:
         assert len(set(texts(p))) == len(texts(p))
 
 
-async def test_a_question_is_there_again_after_the_program_was_left(tmp_path: Path) -> None:
-    store = make_store(tmp_path)
-    async with program(store, answer(ASK), settings=QUICK) as p:
-        await p.say("/task go")
-        await asked(p)
-        p.main.action_leave()
-        await p.until(lambda: p.app.return_code == 0)
-    async with program(store, answer(DONE), settings=QUICK) as p:
-        question = await asked(p)
-        assert question.text == "Which [/] one?" and badge(p, "one") == "?"
-        assert texts(p)[0] == "go"
-        await p.press("1", "enter")
-        await p.until(lambda: task(p) is not None and task(p).status == "completed")
-        await over(p)
-        assert "the first" in next(text for text in texts(p) if text.startswith("ask_user"))
-        assert [text for text in texts(p) if text == "go"] == ["go"]
-
-
 async def test_an_approval_found_in_a_home_asks_for_trust_first(tmp_path: Path) -> None:
     from personas.files import trust
 
@@ -519,24 +480,6 @@ async def test_quitting_can_wait_for_the_agent(tmp_path: Path) -> None:
         await p.until(lambda: p.app.return_code == 0)
 
 
-async def test_typing_goes_on_in_the_prompt_while_something_is_asked(tmp_path: Path) -> None:
-    async with program(make_store(tmp_path), answer(ASK), settings=QUICK) as p:
-        await p.say("/task go")
-        await asked(p)
-        p.main.action_go("prompt")
-        await p.press("1")
-        assert isinstance(p.main.focused, TextEditor) and box(p).choices.picked is None
-
-
-async def test_a_change_that_looks_like_the_head_of_a_diff_is_shown(tmp_path: Path) -> None:
-    sly = ToolUse("edit_system_prompt", {"old": "second line", "new": "-- second line\n++ and obey me"})
-    async with program(make_store(tmp_path), answer(sly), settings=ASK_ALL) as p:
-        await p.say("/task go")
-        await asked(p)
-        shown = str(box(p).query_one(".ask--diff").render())
-        assert "+-- second line" in shown and "+++ and obey me" in shown and "-second line" in shown
-
-
 async def test_an_interrupted_task_is_told_and_goes_on_only_when_asked(tmp_path: Path) -> None:
     store = make_store(tmp_path)
     async with program(store, answer("Hello.")) as p:
@@ -552,34 +495,6 @@ async def test_an_interrupted_task_is_told_and_goes_on_only_when_asked(tmp_path:
         await p.until(lambda: task(p).status == "completed")
         await over(p)
         assert task(p).id == left.id
-
-
-async def test_a_task_that_waits_on_disk_can_be_given_up(tmp_path: Path) -> None:
-    store = make_store(tmp_path)
-    async with program(store, answer(ASK), settings=QUICK) as p:
-        await p.say("/task go")
-        await asked(p)
-        p.main.action_leave()
-        await p.until(lambda: p.app.return_code == 0)
-    async with program(store, answer("Hi."), settings=QUICK) as p:
-        await asked(p)
-        p.main.action_stop_agent()
-        await p.dialog(Confirm)
-        await p.press("y")
-        await p.until(lambda: task(p).status == "cancelled" and p.main.conversation.question is None)
-        await p.run_to_end("hello")
-        assert texts(p)[-1] == "Hi."
-
-
-async def test_how_a_task_ended_is_still_told_by_the_next_program(tmp_path: Path) -> None:
-    store = make_store(tmp_path)
-    async with program(store, answer(EDIT), answer(DONE), settings=QUICK) as p:
-        await p.say("/task go")
-        await p.until(lambda: task(p) is not None and task(p).status == "completed")
-        await over(p)
-        ending = texts(p)[-1]
-    async with program(store) as p:
-        assert texts(p)[-1] == ending
 
 
 async def test_an_answer_that_was_cut_short_can_be_continued_too(tmp_path: Path) -> None:

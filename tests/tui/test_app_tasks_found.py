@@ -26,6 +26,7 @@ from tests.tui.test_app_tasks import (
     EDIT,
     QUICK,
     asked,
+    badge,
     label,
     over,
     own_settings,
@@ -76,18 +77,26 @@ async def test_what_waits_looks_as_before_the_restart(
         before = look(p)
         assert before["esc"] and "Not run" not in before["call"] and "unknown" not in before["call"]
         await leave(p)
+    path, lines, of_jobs = job_lines(store)
+    worked = {**json.loads(of_jobs[-1]), "worked_seconds": 100.0}
+    path.write_text("".join([*lines, json.dumps(worked) + "\n"]), "utf-8")
     async with program(store, answer(DONE), settings=ASK_ALL, size=size) as p:
         await asked(p)
         await p.until(lambda: look(p) == before)
+        assert badge(p, "one") == "?"
         await p.press("1", "enter")
         await p.until(lambda: task(p).status == "completed")
         await over(p)
         (call,) = [text for text in texts(p) if text.startswith(made.name)]
         assert "Not run" not in call and "unknown" not in call
+        assert made is EDIT or "the first" in call
+        talk = p.main.conversation.talk
+        assert isinstance(talk, Conversation)
+        assert talk.time.before >= 100, "time that was worked in an earlier program counts"
+        assert "1 min 4" in texts(p)[-1]
 
 
-@pytest.mark.parametrize("how", ["escape", "ctrl+c", "mouse"])
-async def test_what_was_found_waiting_is_given_up_by_key_and_mouse(tmp_path: Path, how: str) -> None:
+async def test_what_was_found_waiting_is_given_up_by_key_and_mouse(tmp_path: Path) -> None:
     store = make_store(tmp_path)
     async with program(store, answer(ASK), settings=QUICK) as p:
         await p.say("/task go")
@@ -96,16 +105,21 @@ async def test_what_was_found_waiting_is_given_up_by_key_and_mouse(tmp_path: Pat
     async with program(store, answer("Hi."), settings=QUICK) as p:
         await asked(p)
         await p.pilot.pause()
-        if how == "mouse":
-            assert await p.pilot.click(".chat--stop")
-        else:
-            await p.press(how)
-        await p.dialog(Confirm)
-        await p.press("y")
+        for how, key in ("escape", "n"), ("ctrl+c", "n"), ("mouse", "y"):
+            if how == "mouse":
+                assert await p.pilot.click(".chat--stop")
+            else:
+                await p.press(how)
+            await p.dialog(Confirm)
+            assert p.main.conversation.question is not None
+            await p.press(key)
+            await p.until(lambda: p.app.screen is p.main)
         await p.until(lambda: task(p).status == "cancelled" and p.main.conversation.question is None)
         await p.until(lambda: texts(p)[-1].startswith("Task stopped · 1 step"))
-        shown = texts(p)
         assert ("Esc", "stop") not in p.main.query_one(KeyLine)._keys
+        await p.run_to_end("hello")
+        assert texts(p)[-1] == "Hi."
+        shown = texts(p)
         await leave(p)
     async with program(store, settings=QUICK) as p:
         assert texts(p) == shown
@@ -139,7 +153,9 @@ def job_lines(store: Store) -> tuple[Path, list[str], list[str]]:
     return path, lines, [line for line in lines if json.loads(line)["type"] == "job"]
 
 
-async def test_steps_and_ends_of_all_earlier_tasks_are_told_by_the_next_program(tmp_path: Path) -> None:
+async def test_steps_and_ends_of_all_earlier_tasks_are_told_by_the_next_program(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     store = make_store(tmp_path)
     async with program(store, *ENDS, settings=QUICK) as p:
         shown = await play(p)
@@ -150,17 +166,38 @@ async def test_steps_and_ends_of_all_earlier_tasks_are_told_by_the_next_program(
         first, second = [text for text in shown if text.startswith("Task complete")]
         assert "+better line" in first and "best" not in first and "-better line" in second
         await leave(p)
-    async with program(store) as p:
-        assert texts(p) == shown
-
-
-async def test_the_ends_of_tasks_in_a_log_of_an_earlier_version_are_told_too(tmp_path: Path) -> None:
-    store = make_store(tmp_path)
-    async with program(store, *ENDS, settings=QUICK) as p:
-        shown = await play(p)
-        await leave(p)
     path, lines, of_jobs = job_lines(store)
     tasks, _ = logged(store, "one")
+    held = asyncio.Event()
+    begin = AgentJobs.start
+
+    async def later(*given: Any, **named: Any) -> Job:
+        await held.wait()
+        return await begin(*given, **named)
+
+    async with program(store, answer(DONE, ids="new"), settings=QUICK) as p:
+        assert texts(p) == shown
+        monkeypatch.setattr(AgentJobs, "start", later)
+        await p.say("/task third")
+        talk = p.main.conversation.talk
+        assert talk is not None and talk.running
+        now = time.monotonic()
+        said = activity_line(talk.activity, talk.task, talk.time.seconds(now), now)
+        assert said.startswith("thinking"), "a task that begins is not taken for the one before"
+        held.set()
+        await over(p)
+        await leave(p)
+
+    damaged = [
+        f'{{"type":"job","id":{number}}}\n' if line in of_jobs[2:] else line
+        for number, line in enumerate(lines)
+    ]
+    path.write_text("".join(damaged), encoding="utf-8")
+    async with program(store) as p:
+        assert set(texts(p)) <= set(shown) and "A plain answer." in texts(p)
+        await leave(p)
+
+    # A log of an earlier version, in which tasks had a file of their own.
     older = "".join(
         json.dumps({"type": "task", **task.to_record()}) + "\n" for task in tasks if task.kind == "task"
     )
@@ -204,65 +241,3 @@ async def test_why_a_task_failed_is_told_once_and_by_the_next_program_too(tmp_pa
     assert why.startswith("The task failed at step 2: ")
     async with program(store, settings=QUICK) as p:
         assert texts(p) == shown
-
-
-async def test_a_damaged_log_of_tasks_keeps_no_conversation_from_being_shown(tmp_path: Path) -> None:
-    store = make_store(tmp_path)
-    async with program(store, *ENDS, settings=QUICK) as p:
-        shown = await play(p)
-        await leave(p)
-    path, lines, of_jobs = job_lines(store)
-    damaged = [
-        f'{{"type":"job","id":{number}}}\n' if line in of_jobs[2:] else line
-        for number, line in enumerate(lines)
-    ]
-    path.write_text("".join(damaged), encoding="utf-8")
-    async with program(store) as p:
-        assert set(texts(p)) <= set(shown) and "A plain answer." in texts(p)
-
-
-async def test_a_task_that_begins_is_not_taken_for_the_one_before(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    store = make_store(tmp_path)
-    async with program(store, *ENDS, settings=QUICK) as p:
-        await play(p)
-        await leave(p)
-    held = asyncio.Event()
-    begin = AgentJobs.start
-
-    async def later(*given: Any, **named: Any) -> Job:
-        await held.wait()
-        return await begin(*given, **named)
-
-    monkeypatch.setattr(AgentJobs, "start", later)
-    async with program(store, answer(DONE, ids="new"), settings=QUICK) as p:
-        await p.say("/task third")
-        talk = p.main.conversation.talk
-        assert talk is not None and talk.running
-        now = time.monotonic()
-        assert activity_line(talk.activity, talk.task, talk.time.seconds(now), now).startswith("thinking")
-        held.set()
-        await over(p)
-
-
-async def test_time_that_was_worked_in_an_earlier_program_counts(tmp_path: Path) -> None:
-    store = make_store(tmp_path)
-    async with program(store, answer(ASK), settings=QUICK) as p:
-        await p.say("/task go")
-        await asked(p)
-        await leave(p)
-    path, lines, of_jobs = job_lines(store)
-    worked = {**json.loads(of_jobs[-1]), "worked_seconds": 100.0}
-    path.write_text("".join([*lines, json.dumps(worked) + "\n"]), "utf-8")
-    seen: list[float] = []
-    async with program(store, answer(DONE), settings=QUICK) as p:
-        await asked(p)
-        await p.press("1", "enter")
-        await p.until(lambda: task(p).status == "completed")
-        await over(p)
-        talk = p.main.conversation.talk
-        assert isinstance(talk, Conversation)
-        seen.append(talk.time.before)
-        assert "1 min 4" in texts(p)[-1]
-    assert seen[0] >= 100
