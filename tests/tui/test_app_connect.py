@@ -80,16 +80,6 @@ async def test_the_first_start_greets_once_and_enter_begins(tmp_path: Path) -> N
         assert not any("Welcome" in message for message in p.messages)
 
 
-async def test_keys_typed_before_the_greeting_appeared_do_not_answer_it(tmp_path: Path) -> None:
-    async with program(
-        make_store(tmp_path), model=OfflineModel(), preferences=preferences(tmp_path, None)
-    ) as p:
-        await p.until(lambda: isinstance(p.app.screen, Connect))
-        p.app.screen._appeared = float("inf")
-        await p.press("enter")
-        assert isinstance(p.app.screen, Connect)
-
-
 async def test_what_is_typed_before_the_greeting_comes_keeps_it_away(tmp_path: Path) -> None:
     async with program(
         make_store(tmp_path), model=OfflineModel(), preferences=preferences(tmp_path, None), ready=False
@@ -106,6 +96,9 @@ async def test_what_is_typed_over_the_greeting_goes_into_the_chat_bar(tmp_path: 
         make_store(tmp_path), model=OfflineModel(), preferences=preferences(tmp_path, None)
     ) as p:
         await p.until(lambda: isinstance(p.app.screen, Connect))
+        p.app.screen._appeared = float("inf")
+        await p.press("enter")
+        assert isinstance(p.app.screen, Connect), "a key typed before it appeared does not answer it"
         if pasted:
             p.app.post_message(Paste("just kinder"))
         else:

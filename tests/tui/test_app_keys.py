@@ -120,7 +120,9 @@ async def test_one_esc_stops_the_run_from_anywhere_and_the_partial_answer_stays(
         assert turns[-1].interrupted
 
 
-async def test_esc_leaves_a_pane_for_the_chat_bar_and_then_hides_the_panel(tmp_path: Path) -> None:
+async def test_esc_leaves_a_pane_and_then_hides_the_panel_and_tab_goes_round_the_panes(
+    tmp_path: Path,
+) -> None:
     async with program(make_store(tmp_path), answer("Hi.")) as p:
         await p.run_to_end("hello")
         await p.press("f3", "escape")
@@ -129,10 +131,6 @@ async def test_esc_leaves_a_pane_for_the_chat_bar_and_then_hides_the_panel(tmp_p
         await p.press("escape")
         assert not p.main.conversation.panel.shown
         assert p.main.program_actions.escape_meaning() == ("", None)
-
-
-async def test_tab_goes_round_the_panes_and_back(tmp_path: Path) -> None:
-    async with program(make_store(tmp_path)) as p:
         await p.until(lambda: p.main.composition_pane.focus_target)
         seen = []
         for _ in range(6):
@@ -209,15 +207,6 @@ async def test_coming_back_in_the_middle_of_an_answer_shows_all_of_it(tmp_path: 
         assert texts == ["go", "Half of it", " and the rest"]
 
 
-async def test_each_persona_keeps_its_own_draft(tmp_path: Path) -> None:
-    async with program(make_store(tmp_path)) as p:
-        p.main.chat_bar.set_draft("for one")
-        await p.open("two")
-        assert p.main.chat_bar.draft == ""
-        await p.open("one")
-        assert p.main.chat_bar.draft == "for one"
-
-
 async def test_a_failed_request_is_shown_and_its_panel_waits_for_a_key(tmp_path: Path) -> None:
     script = failed("authentication", "The key [/] is wrong.")
     async with program(make_store(tmp_path), [script], settings=Settings(panel_seconds=0.1)) as p:
@@ -271,23 +260,6 @@ async def test_text_sent_during_a_run_steers_it(tmp_path: Path) -> None:
         assert said == ["go", "but shorter"]
 
 
-async def test_quitting_asks_only_while_the_agent_works(tmp_path: Path) -> None:
-    async with program(make_store(tmp_path), HANGING) as p:
-        await p.say("go")
-        await p.until(lambda: p.main.conversation.running)
-        p.main.action_leave()
-        await p.dialog(Leaving)
-        await p.press("escape")
-        await p.until(lambda: p.app.screen is p.main)
-        assert p.main.conversation.running
-        p.main.action_leave()
-        await p.dialog(Leaving)
-        await p.press("s")
-        await p.until(lambda: p.app.return_code == 0)
-        turns = p.store.home.sessions.glob("*.jsonl")
-        assert any("I begin" in path.read_text() for path in turns)
-
-
 async def test_slash_commands_do_what_they_say(tmp_path: Path) -> None:
     async with program(make_store(tmp_path), answer("Hi.")) as p:
         await p.run_to_end("hello")
@@ -306,53 +278,35 @@ async def test_slash_commands_do_what_they_say(tmp_path: Path) -> None:
         await p.until(lambda: isinstance(p.app.screen, Help))
 
 
-async def test_f5_shows_what_the_last_change_did(tmp_path: Path) -> None:
-    edit = ToolUse("edit_system_prompt", {"old": "second", "new": "[/] 2nd"})
-    async with program(make_store(tmp_path), answer(edit), answer("Done.")) as p:
-        await p.run_to_end("change it")
-        await p.press("f5")
-        await p.dialog(ShowDiff)
-        assert "+[/] 2nd line" in str(p.app.screen.query_one("#diff").render())
-
-
 async def test_f5_shows_all_that_a_run_changed_and_no_toml(tmp_path: Path) -> None:
-    edit = ToolUse("edit_system_prompt", {"old": "first", "new": "1st"})
+    edit = ToolUse("edit_system_prompt", {"old": "first", "new": "[/] 1st"})
     new = ToolUse("create_test_input", {"content": "Say \\ twice"})
     async with program(make_store(tmp_path), answer(edit), answer(new), answer("Done.")) as p:
         await p.run_to_end("change it")
         await p.press("f5")
         dialog = await p.dialog(ShowDiff)
         shown = str(dialog.query_one("#diff").render())
-        assert "+1st line" in shown and "+Say \\ twice" in shown
+        assert "+[/] 1st line" in shown and "+Say \\ twice" in shown
         assert '"' not in shown and "[[" not in shown
 
 
-async def test_the_help_names_every_key_of_the_registry(tmp_path: Path) -> None:
-    async with program(make_store(tmp_path), size=(120, 60)) as p:
-        await p.press("f1")
-        await p.until(lambda: isinstance(p.app.screen, Help))
-        page = str(p.app.screen.query_one("#help-keys").render())
-        for command in commands.COMMANDS:
-            if command.keys:
-                assert command.title in page
-        await p.press("escape")
-        await p.until(lambda: p.app.screen is p.main)
-
-
-@pytest.mark.parametrize("size", [(60, 15), (120, 60)])
-async def test_what_is_longer_than_a_line_of_the_help_goes_on_below_itself(
-    tmp_path: Path, size: tuple[int, int]
-) -> None:
-    async with program(make_store(tmp_path), size=size) as p:
-        p.main.action_help()
-        page = await p.dialog(Help)
-        for part, blanks in (("#help-keys", 20), ("#help-names", 24)):
-            shown = page.query_one(part)
-            await p.until(lambda shown=shown: shown.size.width)
-            lines = str(shown.render()).splitlines()
-            rows = [line for line in lines if line.startswith(" ")]
-            assert max(map(len, rows)) <= shown.size.width, "so none is wrapped a second time"
-            assert any(line.startswith(" " * blanks) for line in rows)
+async def test_the_help_names_every_key_and_goes_on_below_what_is_longer_than_a_line(tmp_path: Path) -> None:
+    async with program(make_store(tmp_path)) as p:
+        for size in (60, 15), (120, 60):
+            await p.pilot.resize_terminal(*size)
+            await p.press("f1")
+            page = await p.dialog(Help)
+            keys = str(page.query_one("#help-keys").render()).replace("\n", " ")
+            for part, blanks in (("#help-keys", 20), ("#help-names", 24)):
+                shown = page.query_one(part)
+                await p.until(lambda shown=shown: shown.size.width)
+                lines = str(shown.render()).splitlines()
+                rows = [line for line in lines if line.startswith(" ")]
+                assert max(map(len, rows)) <= shown.size.width, "so none is wrapped a second time"
+                assert any(line.startswith(" " * blanks) for line in rows)
+            await p.press("escape")
+            await p.until(lambda: p.app.screen is p.main)
+        assert all(command.title in keys for command in commands.COMMANDS if command.keys)
 
 
 def test_no_key_that_terminals_own_and_no_key_twice_in_one_place() -> None:
@@ -390,6 +344,7 @@ async def test_drafts_and_the_open_persona_are_there_after_a_restart(tmp_path: P
     async with program(store) as p:
         p.main.chat_bar.set_draft("for one")
         await p.open("two")
+        assert p.main.chat_bar.draft == ""
         p.main.chat_bar.set_draft("for two \x1b[31m[/]")
         await p.app.shutdown.leave(0)
     async with program(store) as p:
@@ -397,13 +352,6 @@ async def test_drafts_and_the_open_persona_are_there_after_a_restart(tmp_path: P
         assert p.main.chat_bar.draft == "for two \x1b[31m[/]"
         await p.open("one")
         assert p.main.chat_bar.draft == "for one"
-
-
-async def test_a_damaged_memory_is_no_hindrance(tmp_path: Path) -> None:
-    store = make_store(tmp_path)
-    (store.home.state / "screen.json").write_text('{"drafts": 3, "persona_id": []}')
-    async with program(store) as p:
-        assert p.main.documents.id == "one"
 
 
 async def test_older_turns_are_read_when_one_comes_to_the_top(
@@ -423,7 +371,9 @@ async def test_older_turns_are_read_when_one_comes_to_the_top(
         assert texts == [text for n in range(6) for text in (f"message {n}", f"answer {n}")]
 
 
-async def test_no_key_that_textual_binds_by_itself_ends_the_program(tmp_path: Path) -> None:
+async def test_no_key_of_textual_ends_the_program_and_quitting_asks_while_the_agent_works(
+    tmp_path: Path,
+) -> None:
     assert PersonaApp._merged_bindings is not None and not PersonaApp._merged_bindings.key_to_bindings
     async with program(make_store(tmp_path), HANGING) as p:
         await p.say("go")
@@ -438,3 +388,9 @@ async def test_no_key_that_textual_binds_by_itself_ends_the_program(tmp_path: Pa
         await p.press("escape")
         await p.until(lambda: p.app.screen is p.main)
         assert p.main.conversation.running
+        p.main.action_leave()
+        await p.dialog(Leaving)
+        await p.press("s")
+        await p.until(lambda: p.app.return_code == 0)
+        turns = p.store.home.sessions.glob("*.jsonl")
+        assert any("I begin" in path.read_text() for path in turns)

@@ -81,18 +81,41 @@ def test_what_is_no_value_is_refused_by_name(name: str, text: str) -> None:
         manual.written(name, text)
 
 
-async def test_a_value_is_typed_written_with_comments_kept_and_holds_at_once(tmp_path: Path) -> None:
-    settings = preferences(tmp_path, "# mine\npanel_seconds = 4.0 # short\n")
+async def test_a_value_is_written_with_comments_kept_and_holds_at_once_and_a_wrong_one_is_said(
+    tmp_path: Path,
+) -> None:
+    path = tmp_path / "config.toml"
+    settings = preferences(tmp_path, "# mine\npanel_seconds = 4.0 # short\nretries = 2\n")
     async with program(make_store(tmp_path), preferences=settings) as p:
         rows = await page(p, "panel_seconds")
         assert row(rows, "panel_seconds") == ("4", "the file")
         assert "without anything new" in str(p.app.screen.query_one("#setting-help").render())
         await p.press("enter", "backspace", "9", "enter")
         await p.until(lambda: row(rows, "panel_seconds") == ("9", "the file"))
-        assert (tmp_path / "config.toml").read_text() == "# mine\npanel_seconds = 9.0 # short\n"
+        assert path.read_text() == "# mine\npanel_seconds = 9.0 # short\nretries = 2\n"
         assert p.main.conversation.panel.delay == 9.0
         await p.press("d")
         await p.until(lambda: p.main.conversation.panel.delay == Settings().panel_seconds)
+        before = path.read_text()
+        rows.select("retries")
+        await p.pilot.pause()
+        await p.press("enter", "x", "enter")
+        assert "retries must be a whole number" in trouble(p)
+        await p.press("escape")
+        await p.until(lambda: trouble(p) == "")
+        assert isinstance(p.app.screen, ProgramSettings) and path.read_text() == before
+        rows.select("mouse")
+        await p.press("enter")
+        await p.until(lambda: row(rows, "mouse") == ("no", "the file"))
+        assert p.app.settings.mouse is False
+        rows.select("theme")
+        await p.press("enter")
+        await p.dialog(Pick)
+        await p.press("down", "enter")
+        await p.until(lambda: p.app.theme == "textual-light")
+        assert load_settings({"PERSONA_CONFIG": str(path)}).settings.theme == "light"
+        await p.press("escape")
+        await p.until(lambda: p.app.screen is p.main)
 
 
 async def test_with_a_reading_rate_the_panel_stays_as_long_as_the_answer_takes_to_read(
@@ -129,40 +152,12 @@ async def test_a_value_that_is_begun_goes_into_no_other_setting(tmp_path: Path) 
         assert known.path.read_text().splitlines() == ['api_key_env = "MY_KEY"', "max_tokens = 50"]
 
 
-async def test_a_wrong_value_is_said_and_nothing_is_written(tmp_path: Path) -> None:
-    async with program(make_store(tmp_path), preferences=preferences(tmp_path, "retries = 2\n")) as p:
-        await page(p, "retries")
-        await p.press("enter", "x", "enter")
-        assert "retries must be a whole number" in trouble(p)
-        await p.press("escape")
-        await p.until(lambda: trouble(p) == "")
-        assert isinstance(p.app.screen, ProgramSettings)
-        await p.press("escape")
-        await p.until(lambda: p.app.screen is p.main)
-        assert (tmp_path / "config.toml").read_text() == "retries = 2\n"
-
-
-async def test_the_theme_is_chosen_and_changes_before_ones_eyes(tmp_path: Path) -> None:
-    async with program(make_store(tmp_path), preferences=preferences(tmp_path)) as p:
-        await page(p, "theme")
-        await p.press("enter")
-        await p.dialog(Pick)
-        await p.press("down", "enter")
-        await p.until(lambda: p.app.theme == "textual-light")
-        assert load_settings({"PERSONA_CONFIG": str(tmp_path / "config.toml")}).settings.theme == "light"
-
-
-async def test_a_switch_turns_with_enter(tmp_path: Path) -> None:
-    async with program(make_store(tmp_path), preferences=preferences(tmp_path)) as p:
-        rows = await page(p, "mouse")
-        await p.press("enter")
-        await p.until(lambda: row(rows, "mouse") == ("no", "the file"))
-        assert p.app.settings.mouse is False
-
-
-async def test_where_the_environment_holds_over_the_file_that_is_said(tmp_path: Path) -> None:
-    settings = preferences(tmp_path, 'model = "offline"\n', {"PERSONA_MODEL": "from-env"})
+async def test_what_is_odd_in_the_file_and_where_the_environment_holds_over_it_is_said(
+    tmp_path: Path,
+) -> None:
+    settings = preferences(tmp_path, 'model = "offline"\ncolour = 1\n', {"PERSONA_MODEL": "from-env"})
     async with program(make_store(tmp_path), model=ScriptedModel([]), preferences=settings) as p:
+        await p.told("config.toml:2: unknown setting 'colour'")
         rows = await page(p, "model")
         assert row(rows, "model") == ("from-env", "$PERSONA_MODEL")
         assert "$PERSONA_MODEL holds over the file" in str(p.app.screen.query_one("#setting-help").render())
@@ -214,11 +209,6 @@ async def test_what_a_run_goes_by_holds_from_the_next_message_in_open_conversati
         await p.until(lambda: p.app.screen is p.main)
         await p.run_to_end("second")
         assert [request.max_tokens for request in model.requests][-1] == 77
-
-
-async def test_odd_settings_are_told_at_the_start(tmp_path: Path) -> None:
-    async with program(make_store(tmp_path), preferences=preferences(tmp_path, "colour = 1\n")) as p:
-        await p.told("config.toml:1: unknown setting 'colour'")
 
 
 async def test_what_is_set_in_the_program_holds_now_also_over_the_environment(tmp_path: Path) -> None:

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import pytest
-
 from agent.models.scripted import answer
 from tests.support.program import Program, make_store, program
 from tests.tui.test_app_layout import drawn
@@ -74,50 +72,43 @@ async def test_a_click_on_a_key_in_the_last_line_presses_it(tmp_path: Path) -> N
         await p.until(lambda: p.main.conversation.panel.state is PanelState.HIDDEN)
 
 
-async def test_a_click_on_a_list_s_keys_is_a_key_of_the_list(tmp_path: Path) -> None:
-    async with program(make_store(tmp_path), size=(200, 40)) as p:
+async def test_a_click_on_a_list_s_keys_a_label_the_model_s_name_or_what_closes_a_dialog(
+    tmp_path: Path,
+) -> None:
+    async with program(make_store(tmp_path), preferences=preferences(tmp_path), size=(200, 40)) as p:
+
+        async def back() -> None:
+            await p.until(lambda: p.app.screen is p.main)
+
+        await click(p, p.main.conversation.note, at=2)
+        await p.dialog(Connect)
+        await p.press("escape")
+        await back()
+        p.main.action_switch_persona()
+        dialog = await p.dialog(Switcher)
+        await p.pilot.click(dialog.query_one(LineInput))
+        assert p.app.screen is dialog, "a click into a field closes nothing"
+        await p.press("escape")
+        await back()
+        for kind, show in {
+            Help: p.main.action_help,
+            ShowDiff: lambda: p.app.push_screen(ShowDiff("A change", "+a")),
+            ProgramSettings: p.main.action_program_settings,
+        }.items():
+            show()
+            await p.dialog(kind)
+            await p.until(lambda: "Esc closes" in drawn(p.app.screen))
+            await click(p, "Esc closes", at=5)
+            await back()
+        await p.until(lambda: p.main.settings.focus_target)
+        p.main.action_go("prompt")
+        await p.pilot.click(p.main.settings.query(LiteralLabel)[1])
+        await p.write("kind")
+        assert p.main.settings.field("description").raw == "kind"
         p.main.action_go("personas")
         await p.until(lambda: "/ filter" in told_of_keys(p))
         await click(p, "/ filter")
         await p.until(lambda: p.main.personas.filter_open)
-
-
-async def test_a_click_on_the_model_s_name_chooses_another(tmp_path: Path) -> None:
-    async with program(make_store(tmp_path), preferences=preferences(tmp_path), size=(120, 40)) as p:
-        await click(p, p.main.conversation.note, at=2)
-        await p.dialog(Connect)
-
-
-async def test_a_click_on_a_setting_s_label_goes_to_its_field(tmp_path: Path) -> None:
-    async with program(make_store(tmp_path), size=(120, 40)) as p:
-        await p.until(lambda: p.main.settings.focus_target)
-        p.main.action_go("prompt")
-        label = p.main.settings.query(LiteralLabel)[1]
-        await p.pilot.click(label)
-        await p.write("kind")
-        assert p.main.settings.field("description").raw == "kind"
-
-
-@pytest.mark.parametrize("kind", [Help, ShowDiff, ProgramSettings])
-async def test_a_click_on_what_closes_a_dialog_closes_it(tmp_path: Path, kind: type) -> None:
-    async with program(make_store(tmp_path), preferences=preferences(tmp_path), size=(120, 40)) as p:
-        {
-            Help: p.main.action_help,
-            ShowDiff: lambda: p.app.push_screen(ShowDiff("A change", "+a")),
-            ProgramSettings: p.main.action_program_settings,
-        }[kind]()
-        await p.dialog(kind)
-        await p.until(lambda: "Esc closes" in drawn(p.app.screen))
-        await click(p, "Esc closes", at=5)
-        await p.until(lambda: p.app.screen is p.main)
-
-
-async def test_a_click_into_a_field_of_a_dialog_closes_nothing(tmp_path: Path) -> None:
-    async with program(make_store(tmp_path), size=(120, 40)) as p:
-        p.main.action_switch_persona()
-        dialog = await p.dialog(Switcher)
-        await p.pilot.click(dialog.query_one(LineInput))
-        assert p.app.screen is dialog
 
 
 async def test_under_a_dialog_the_last_line_tells_of_no_keys(tmp_path: Path) -> None:

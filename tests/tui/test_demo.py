@@ -62,13 +62,6 @@ async def test_it_changes_the_prompt_before_the_persons_eyes_and_then_is_theirs(
     assert list(person.rglob("*")) == [], "everything it writes is in its folder"
 
 
-async def test_it_says_that_it_is_recorded(tmp_path: Path) -> None:
-    async with demo(tmp_path, hands=TypingPace(before_message=60.0)) as p:
-        await p.until(lambda: status(p) == LABEL)
-        assert p.app.model_name == "recorded"
-        assert "recorded run" in p.main.conversation.view.layout_model.entries[0].text()
-
-
 async def test_the_first_change_is_opened_to_be_read(tmp_path: Path) -> None:
     async with demo(tmp_path, hands=TypingPace(0.0, 0.0, 2.0)) as p:
         view = p.main.conversation.view
@@ -80,8 +73,11 @@ async def test_the_first_change_is_opened_to_be_read(tmp_path: Path) -> None:
         await p.until(lambda: not view.layout_model.entries[place].opened)
 
 
-async def test_who_writes_something_has_the_program_and_keeps_what_they_wrote(tmp_path: Path) -> None:
+async def test_it_says_that_it_is_recorded_and_who_writes_something_has_the_program(tmp_path: Path) -> None:
     async with demo(tmp_path, hands=TypingPace(0.05, 0.5, 0.0)) as p:
+        await p.until(lambda: status(p) == LABEL)
+        assert p.app.model_name == "recorded"
+        assert "recorded run" in p.main.conversation.view.layout_model.entries[0].text()
         await p.until(lambda: p.main.chat_bar.draft)
         await p.press("m", "i", "n", "e")
         await p.told("recording has stopped")

@@ -27,28 +27,6 @@ def edits(*pairs: tuple[str, str]) -> list[list[object]]:
     ]
 
 
-async def test_a_run_is_one_step_between_what_was_typed_before_and_after(tmp_path: Path) -> None:
-    store = make_store(tmp_path)
-    script = edits(("second", "2nd"), ("third", "3rd"))
-    async with program(store, *script) as p:
-        await p.press("f3")
-        await p.write("a")
-        await p.run_to_end("change two lines")
-        await p.press("f3")
-        p.prompt.move_cursor(p.prompt.document.end)
-        await p.write("z")
-        await p.until(lambda: p.on_disk("one") == "afirst line\n2nd line\n3rd line\nz")
-        wanted = ["afirst line\n2nd line\n3rd line\n", "afirst line\nsecond line\nthird line\n", TEXT]
-        for text in wanted:
-            await p.press("ctrl+z")
-            await p.until(lambda text=text: p.prompt.raw == text)
-            await p.until(lambda text=text: p.on_disk("one") == text and p.state == "saved")
-        for text in [wanted[1], wanted[0], "afirst line\n2nd line\n3rd line\nz"]:
-            await p.press("ctrl+y")
-            await p.until(lambda text=text: p.prompt.raw == text)
-            await p.until(lambda text=text: p.on_disk("one") == text and p.state == "saved")
-
-
 async def test_undoing_a_run_in_the_editor_takes_its_text_back_and_f8_the_rest(tmp_path: Path) -> None:
     store = make_store(tmp_path)
     script = [
@@ -68,18 +46,6 @@ async def test_undoing_a_run_in_the_editor_takes_its_text_back_and_f8_the_rest(t
         assert not p.main.tests.rows.rows
         assert p.main.settings.field("name").raw == "One"
         await p.told("Undone")
-
-
-async def test_f8_undoes_the_agents_last_run_wherever_the_focus_is_and_f9_does_it_again(
-    tmp_path: Path,
-) -> None:
-    async with program(make_store(tmp_path), *edits(("second", "2nd"))) as p:
-        await p.run_to_end("change it")
-        await p.press("f8")
-        await p.until(lambda: p.on_disk("one") == TEXT and p.prompt.raw == TEXT)
-        await p.press("f9")
-        await p.until(lambda: "2nd" in p.on_disk("one") and "2nd" in p.prompt.raw)
-        await p.told("Redone")
 
 
 async def test_f8_keeps_what_was_typed_since(tmp_path: Path) -> None:
@@ -204,8 +170,11 @@ async def test_a_run_that_left_the_prompt_alone_is_undone_first_and_the_prompts_
         await p.until(lambda: "2nd" in p.prompt.raw and "2nd" in p.on_disk("one"))
 
 
-async def test_one_undo_too_many_changes_nothing_and_all_can_be_done_again(tmp_path: Path) -> None:
-    async with program(make_store(tmp_path), *edits(("third", "3rd"))) as p:
+async def test_a_run_is_one_step_one_undo_too_many_changes_nothing_and_all_can_be_done_again(
+    tmp_path: Path,
+) -> None:
+    changed = TEXT.replace("second", "2nd").replace("third", "3rd")
+    async with program(make_store(tmp_path), *edits(("second", "2nd"), ("third", "3rd"))) as p:
 
         async def shows(text: str) -> None:
             await p.until(lambda: p.prompt.raw == text and p.on_disk("one") == text and p.state == "saved")
@@ -214,10 +183,10 @@ async def test_one_undo_too_many_changes_nothing_and_all_can_be_done_again(tmp_p
         await p.write("A")
         await shows("A" + TEXT)
         await p.run_to_end("change it")
-        run = "A" + TEXT.replace("third", "3rd")
+        run = "A" + changed
         await p.press("f3")
         await p.write("B")
-        await shows("AB" + TEXT.replace("third", "3rd"))
+        await shows("AB" + changed)
         for text in (run, "A" + TEXT, TEXT):
             await p.press("ctrl+z")
             await shows(text)
@@ -226,12 +195,12 @@ async def test_one_undo_too_many_changes_nothing_and_all_can_be_done_again(tmp_p
             await p.press("ctrl+z")
             await p.told("nothing to undo")
             await shows(TEXT)
-        for text in ("A" + TEXT, run, "AB" + TEXT.replace("third", "3rd")):
+        for text in ("A" + TEXT, run, "AB" + changed):
             await p.press("ctrl+y")
             await shows(text)
 
 
-async def test_f8_and_f9_cancel_out(tmp_path: Path) -> None:
+async def test_f8_and_f9_cancel_out_wherever_the_focus_is(tmp_path: Path) -> None:
     async with program(make_store(tmp_path), *edits(("third", "3rd"))) as p:
 
         async def shows(text: str) -> None:
@@ -239,6 +208,11 @@ async def test_f8_and_f9_cancel_out(tmp_path: Path) -> None:
 
         await p.run_to_end("change it")
         run = TEXT.replace("third", "3rd")
+        await p.press("f8")
+        await shows(TEXT)
+        await p.press("f9")
+        await shows(run)
+        await p.told("Redone")
         await p.press("f3")
         await p.write("B")
         await shows("B" + run)

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import pytest
-
 from agent.models.scripted import Hang, ToolUse, answer
 from tests.support.program import Program, make_store, program
 from tui.chat.panel_state import PanelState
@@ -140,34 +138,32 @@ def test_a_key_that_was_given_away_or_has_no_effect_is_not_told() -> None:
     assert "undo" not in [word for _, word in keys_now(FooterState("chat", undoes=False))]
 
 
-@pytest.mark.parametrize("go", ["chat", "prompt", "tests", "personas", "settings", "output"])
-async def test_at_80_columns_undo_and_help_are_told_whatever_the_model_is_called(
-    tmp_path: Path, go: str
-) -> None:
+async def test_at_80_columns_undo_and_help_are_told_whatever_the_model_is_called(tmp_path: Path) -> None:
     async with program(make_store(tmp_path), settings=Settings(), size=(80, 24)) as p:
         p.app.model_name = "hf.co/somebody/a-model-of-a-very-long-name-indeed-GGUF:Q4_K_M"
-        if go == "output":
-            await p.press("ctrl+o", "ctrl+o")
-        elif go != "chat":
-            await p.until(lambda: p.main.settings.focus_target)
-            p.main.action_go(go)
-        p.main.show_keys()
-        await says(p, "Ctrl+Z undo", "F1 help")
-        assert p.main.query_one(KeyLine).render_line(0).text.rstrip().endswith(":Q4_K_M")
+        await p.until(lambda: p.main.settings.focus_target)
+        for go in "chat", "prompt", "tests", "personas", "settings", "output":
+            if go == "output":
+                p.main.focus_chat()
+                await p.press("ctrl+o", "ctrl+o")
+            elif go != "chat":
+                p.main.action_go(go)
+            p.main.show_keys()
+            await says(p, "Ctrl+Z undo", "F1 help")
+            assert p.main.query_one(KeyLine).render_line(0).text.rstrip().endswith(":Q4_K_M")
 
 
-@pytest.mark.parametrize("columns", [60, 80, 160])
-async def test_the_help_goes_on_below_itself_where_a_line_is_too_short(tmp_path: Path, columns: int) -> None:
+async def test_the_help_goes_on_below_itself_where_a_line_is_too_short(tmp_path: Path) -> None:
     async with program(make_store(tmp_path), settings=Settings(), size=(80, 24)) as p:
         await p.press("f1")
         shown = (await p.dialog(Help)).query_one("#help-keys", LiteralStatic)
-        await p.pilot.resize_terminal(columns, 24)
-        await p.until(lambda: p.app.size.width == columns)
-        await p.pilot.pause()
-        text = str(shown.visual)
-        width = shown.size.width
-        assert all(len(line) <= width for line in text.split("\n"))
-        assert "queue it for later" in " ".join(text.split())
+        for columns in 60, 80, 160:
+            await p.pilot.resize_terminal(columns, 24)
+            await p.until(lambda columns=columns: p.app.size.width == columns)
+            await p.pilot.pause()
+            text = str(shown.visual)
+            assert all(len(line) <= shown.size.width for line in text.split("\n"))
+            assert "queue it for later" in " ".join(text.split())
 
 
 async def test_at_80_columns_the_keys_of_panes_have_the_room_of_what_was_spent(tmp_path: Path) -> None:

@@ -106,35 +106,33 @@ async def _note(p: Program, answers: list[object]) -> None:
     answers.append(await p.main.ask(Confirm("Do it?", action="Do")))
 
 
-@pytest.mark.parametrize(
-    ("keys", "left"),
-    [
+async def test_what_a_key_does_to_a_text_it_does_to_the_one_it_was_pressed_in(tmp_path: Path) -> None:
+    cases = [
         ("delete delete f4", "\ncd\nef\ngh"),
         ("delete delete tab", "\ncd\nef\ngh"),
         ("down down down backspace f4", "ab\ncd\nefgh"),
         ("down enter f4", "ab\n\ncd\nef\ngh"),
         ("down B f4", "ab\nBcd\nef\ngh"),
         ("ctrl+k f4", "\ncd\nef\ngh"),
-    ],
-)
-async def test_what_a_key_does_to_a_text_it_does_to_the_one_it_was_pressed_in(
-    tmp_path: Path, keys: str, left: str
-) -> None:
+    ]
     text = 'system_prompt = "ab\\ncd\\nef\\ngh"\n' + "".join(
         f'[[test_inputs]]\nid = "{name}"\ncontent = "what {name} says"\n' for name in ("a", "b", "c")
     )
-    async with program(make_store(tmp_path, {"one": text})) as p:
-        p.main.action_go("prompt")
-        await p.until(lambda: p.prompt.has_focus)
-        p.prompt.move_cursor((0, 0))
-        at_once(p, *keys.split())
-        await p.until(lambda: p.prompt.raw == left)
-        await p.until(lambda: not p.prompt.has_focus)
-        await p.until(lambda: p.on_disk("one") == left)
-        assert [one.content for one in p.store.get("one").test_inputs] == [
-            f"what {name} says" for name in "abc"
-        ]
-        assert p.messages == []
+    files = {f"p{number}": text for number in range(len(cases))}
+    async with program(make_store(tmp_path, files)) as p:
+        for persona_id, (keys, left) in zip(files, cases, strict=True):
+            await p.open(persona_id)
+            p.main.action_go("prompt")
+            await p.until(lambda: p.prompt.has_focus)
+            p.prompt.move_cursor((0, 0))
+            at_once(p, *keys.split())
+            await p.until(lambda left=left: p.prompt.raw == left)
+            await p.until(lambda: not p.prompt.has_focus)
+            await p.until(lambda left=left, persona_id=persona_id: p.on_disk(persona_id) == left)
+            assert [one.content for one in p.store.get(persona_id).test_inputs] == [
+                f"what {name} says" for name in "abc"
+            ]
+            assert p.messages == []
 
 
 async def test_what_is_taken_from_a_message_goes_before_the_output_gets_the_keys(tmp_path: Path) -> None:

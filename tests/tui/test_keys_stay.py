@@ -104,23 +104,22 @@ async def test_a_persona_deleted_outside_leaves_no_list_with_the_keys(
         await p.until(lambda: contents(p) == {"a": "xxca", "b": "cb"})
 
 
-@pytest.mark.parametrize("size", [(80, 24), (120, 30)])
-@pytest.mark.parametrize("key", ["tab", "shift+tab"])
 async def test_tab_leads_past_panes_that_take_no_keys(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, size: tuple[int, int], key: str
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    async with program(
-        make_store(tmp_path, {"one": TWO_INPUTS, "two": ""}), size=size, persona_id="one"
-    ) as p:
+    async with program(make_store(tmp_path, {"one": TWO_INPUTS, "two": ""}), persona_id="one") as p:
         monkeypatch.setattr(gone, "GONE_AFTER", 0.0)
         p.file("one").unlink()
         await p.until(lambda: p.main.documents.id is None)
-        passed = []
-        for _ in range(5):
-            await p.press(key)
-            passed.append(p.main.panes.here)
         there = ["prompt", "tests", "composition", "personas"]
-        assert passed == [*(there if key == "tab" else reversed(there)), "chat"]
+        for size in (80, 24), (120, 30):
+            await p.pilot.resize_terminal(*size)
+            for key, panes in ("tab", there), ("shift+tab", there[::-1]):
+                passed = []
+                for _ in range(5):
+                    await p.press(key)
+                    passed.append(p.main.panes.here)
+                assert passed == [*panes, "chat"]
 
 
 async def test_a_terminal_without_focus_gets_its_text_back(tmp_path: Path) -> None:
@@ -151,18 +150,16 @@ async def test_a_field_takes_keys_while_the_file_is_broken(tmp_path: Path) -> No
         await p.until(lambda: p.store.get("one").description == "abxn" and not field.disabled)
 
 
-@pytest.mark.parametrize(("size", "seen"), [((80, 24), "xn"), ((20, 5), "")])
-async def test_a_terminal_that_gets_smaller_takes_the_keys_from_no_text(
-    tmp_path: Path, size: tuple[int, int], seen: str
-) -> None:
+async def test_a_terminal_that_gets_smaller_takes_the_keys_from_no_text(tmp_path: Path) -> None:
     async with program(make_store(tmp_path, {"one": TWO_INPUTS}), size=(120, 30)) as p:
         await go_into(p)
-        await p.pilot.resize_terminal(*size)
-        await p.until(lambda: p.app.size == size)
-        await p.write(seen)
-        await p.pilot.resize_terminal(120, 30)
-        await p.write("xx")
-        await p.until(lambda: contents(p) == {"a": f"{seen}xxca", "b": "cb"})
+        for size, seen, kept in ((80, 24), "xn", "xnxxca"), ((20, 5), "", "xnxxxxca"):
+            await p.pilot.resize_terminal(*size)
+            await p.until(lambda size=size: p.app.size == size)
+            await p.write(seen)
+            await p.pilot.resize_terminal(120, 30)
+            await p.write("xx")
+            await p.until(lambda kept=kept: contents(p) == {"a": kept, "b": "cb"})
 
 
 async def test_a_key_that_can_do_nothing_says_why(tmp_path: Path) -> None:

@@ -220,30 +220,30 @@ async def test_what_was_typed_before_the_home_was_read_outlives_the_end(
     assert kept == {"the draft": "QQ"}
 
 
-@pytest.mark.parametrize(
-    ("keys", "dialog"), [("ctrl+r", Pick), ("/clear enter", Confirm), ("ctrl+f", AskLine)]
-)
 async def test_a_dialog_on_the_conversation_is_there_before_that_is_read(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, keys: str, dialog: type
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     store = make_store(tmp_path)
     async with program(store, answer("Yes."), persona_id="one") as p:
         await p.run_to_end("first")
-    read = hold_up(monkeypatch, "one")
-    async with program(store, persona_id="one", ready=False) as p:
-        await p.until(lambda: p.main.conversation.shown_id == "one")
-        for word in keys.split():
-            await p.press(*([word] if "+" in word or word == "enter" else word))
-        asked = await p.dialog(dialog)
-        read.set()
-        await p.until(p.main.conversation.settled.is_set)
-        if dialog is Pick:
-            await p.until(lambda: asked._rows)
-        await p.press(*"first" if dialog is AskLine else (), "enter")
-        await p.until(lambda: p.app.screen is p.main)
-        if dialog is Pick:
-            assert p.main.chat_bar.draft == "first"
-        elif dialog is AskLine:
-            await p.told("found")
-        else:
-            await p.told("A new conversation begins")
+    for keys, dialog in ("ctrl+r", Pick), ("ctrl+f", AskLine), ("/clear enter", Confirm):
+        with monkeypatch.context() as patch:
+            read = hold_up(patch, "one")
+            async with program(store, persona_id="one", ready=False) as p:
+                await p.until(lambda: p.main.conversation.shown_id == "one")
+                for word in keys.split():
+                    await p.press(*([word] if "+" in word or word == "enter" else word))
+                asked = await p.dialog(dialog)
+                read.set()
+                await p.until(p.main.conversation.settled.is_set)
+                if dialog is Pick:
+                    await p.until(lambda asked=asked: asked._rows)
+                await p.press(*"first" if dialog is AskLine else (), "enter")
+                await p.until(lambda: p.app.screen is p.main)
+                if dialog is Pick:
+                    assert p.main.chat_bar.draft == "first"
+                    p.main.chat_bar.set_draft("")
+                elif dialog is AskLine:
+                    await p.told("found")
+                else:
+                    await p.told("A new conversation begins")

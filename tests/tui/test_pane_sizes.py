@@ -121,13 +121,16 @@ async def test_sizes_are_remembered_for_each_class_of_terminal_size(tmp_path: Pa
         await p.until(lambda: p.prompt.is_on_screen)
 
 
-@pytest.mark.parametrize(
-    "layouts", ["[]", '{"wide": 3}', '{"wide": {"side": "x", "personas": 9999999}}', '{"wide": {"side": -4}}']
-)
-async def test_damaged_sizes_are_no_hindrance(tmp_path: Path, layouts: str) -> None:
+async def test_damaged_sizes_are_no_hindrance(tmp_path: Path) -> None:
     store = make_store(tmp_path)
-    (store.home.state / "screen.json").write_text(f'{{"layouts": {layouts}}}')
+    file = store.home.state / "screen.json"
+    for layouts, read in ("[]", {}), ('{"wide": 3}', {}), ('{"wide": {"side": "x"}}', {"wide": {}}):
+        file.write_text(f'{{"layouts": {layouts}}}')
+        assert load(store.home) == UiState("", read)
+    damaged = '{"drafts": 3, "persona_id": [], "layouts": {"wide": {"side": -4, "personas": 9999999}}}'
+    file.write_text(damaged)
     async with program(store, size=(120, 40)) as p:
+        assert p.main.documents.id == "one"
         assert widths(p) == (24, 56, 40)
 
 

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agent.models.scripted import answer
-from tests.support.program import Program, make_store, program
+from tests.support.program import Gate, GatedModel, Program, make_store, program
 from tests.tui.test_app_layout import drawn
 from tui.commands.registry import palette
 from tui.commands.slash import COMMANDS, TAKES_WORDS, SlashCommand, Unknown, as_typed, offers, read
@@ -106,6 +106,7 @@ def test_each_command_has_one_line_that_fits_a_small_terminal() -> None:
 
 
 FIRST = f"/{next(iter(COMMANDS))}"
+ASCII = Charset(("ascii",))
 
 
 def listed(p: Program) -> list[str]:
@@ -114,72 +115,93 @@ def listed(p: Program) -> list[str]:
     return [row.head for row in commands.rows] if commands.display else []
 
 
-@pytest.mark.parametrize("size", [(60, 15), (80, 24), (160, 50)])
-async def test_a_slash_lists_the_commands_above_the_bar(tmp_path: Path, size: tuple[int, int]) -> None:
-    async with program(make_store(tmp_path), size=size) as p:
-        before = p.prompt.region
-        await p.write("/")
+async def test_a_slash_lists_the_commands_above_the_bar(tmp_path: Path) -> None:
+    async with program(make_store(tmp_path)) as p:
         bar, commands = p.main.chat_bar, p.main.chat_bar.commands
-        assert listed(p) == [f"/{name}" for name in COMMANDS]
-        assert p.main.focused is bar.input
-        assert commands.region.bottom == bar.region.y
-        assert commands.region.height >= 5
-        assert p.prompt.region == before, "the panes stay where they are"
-        for _ in range(len(COMMANDS) - 1):
+        for size in (60, 15), (80, 24), (160, 50):
+            await p.pilot.resize_terminal(*size)
+            await p.pilot.pause()
+            before = p.prompt.region
+            await p.write("/")
+            assert listed(p) == [f"/{name}" for name in COMMANDS]
+            assert p.main.focused is bar.input
+            assert commands.region.bottom == bar.region.y
+            assert commands.region.height >= 5
+            assert p.prompt.region == before, "the panes stay where they are"
+            for _ in range(len(COMMANDS) - 1):
+                await p.press("down")
+                place = commands.cursor - commands.scroll_offset.y
+                assert 0 <= place < commands.size.height, "the chosen row is in sight"
+            last = [*COMMANDS][-1]
+            assert commands.chosen and commands.chosen.line == f"/{last}"
+            text = drawn(p.app.screen)
+            assert f"/{last}" in text
+            assert COMMANDS[last] in text
             await p.press("down")
-            place = commands.cursor - commands.scroll_offset.y
-            assert 0 <= place < commands.size.height, "the chosen row is in sight"
-        last = [*COMMANDS][-1]
-        assert commands.chosen and commands.chosen.line == f"/{last}"
-        text = drawn(p.app.screen)
-        assert f"/{last}" in text
-        assert COMMANDS[last] in text
-        await p.press("down")
-        assert commands.chosen.line == FIRST, "round at the end"
-        await p.write("und")
-        assert listed(p) == ["/undo"]
-        await p.press("backspace", "backspace", "backspace", "backspace")
-        assert listed(p) == []
+            assert commands.chosen.line == FIRST, "round at the end"
+            await p.write("und")
+            assert listed(p) == ["/undo"]
+            await p.press("backspace", "backspace", "backspace", "backspace")
+            assert listed(p) == []
 
 
-async def test_tab_writes_the_chosen_command_and_enter_does_it(tmp_path: Path) -> None:
+async def test_what_is_chosen_is_written_or_done_and_the_list_closes(tmp_path: Path) -> None:
     async with program(make_store(tmp_path)) as p:
-        await p.write("/co")
-        await p.press("down", "down", "tab")
-        assert p.main.chat_bar.draft == "/continue "
-        assert p.main.focused is p.main.chat_bar.input
-        p.main.chat_bar.set_draft("")
-        await p.write("/hel")
-        await p.press("enter")
-        await p.until(lambda: isinstance(p.app.screen, Help))
-        assert p.main.chat_bar.draft == ""
-
-
-async def test_enter_on_a_command_that_takes_words_leaves_room_for_them(tmp_path: Path) -> None:
-    async with program(make_store(tmp_path)) as p:
-        await p.write("/pers")
-        await p.press("enter")
-        assert p.main.chat_bar.draft == "/persona "
-        await p.write("tw")
-        assert listed(p) == ["two"]
-        await p.press("enter")
-        await p.until(lambda: p.main.documents.id == "two")
-
-
-async def test_esc_closes_the_list_and_stops_nothing(tmp_path: Path) -> None:
-    async with program(make_store(tmp_path)) as p:
+        bar = p.main.chat_bar
         await p.write("/e")
         assert listed(p) == ["/export"]
         assert p.main.program_actions.escape_meaning()[0] == "close list"
         await p.press("escape")
         assert listed(p) == []
-        assert p.main.chat_bar.draft == "/e"
+        assert bar.draft == "/e"
         await p.write("x")
         assert listed(p) == [], "closed for this text"
-        p.main.chat_bar.set_draft("")
+        bar.set_draft("")
         await p.pilot.pause()
         await p.write("/")
         assert listed(p)
+        lines = [bar.commands.render_line(y) for y in range(5)]
+        sent = [[piece for segment in line for piece in ASCII.pieces(segment.text)] for line in lines]
+        assert not any(stands_in for row in sent for _, stands_in in row)
+        rows = ["".join(text for text, _ in row) for row in sent]
+        assert all(row.isascii() for row in rows)
+        assert [row[0] for row in rows] == [">", " ", " ", " ", " "]
+        await p.press("f3")
+        assert listed(p) == [], "the keys go elsewhere"
+        assert p.prompt.has_focus
+        p.main.focus_chat()
+        bar.set_draft("")
+        await p.write("/co")
+        await p.press("down", "down", "tab")
+        assert bar.draft == "/continue "
+        assert p.main.focused is bar.input
+        bar.set_draft("")
+        await p.write("/hel")
+        await p.press("enter")
+        await p.until(lambda: isinstance(p.app.screen, Help))
+        assert bar.draft == ""
+        await p.press("escape")
+        await p.until(lambda: p.app.screen is p.main)
+        await p.write("/he")
+        await p.pilot.click(bar.commands, offset=(4, 0))
+        await p.until(lambda: isinstance(p.app.screen, Help))
+        await p.press("escape")
+        await p.until(lambda: p.app.screen is p.main)
+        bar.set_draft("")
+        bar.set_sent(["first", "second", "third"])
+        bar.input.sent.add("/help")
+        await p.press("up")
+        assert bar.draft == "/help"
+        await p.press("up")
+        assert bar.draft == "third", "a recalled command does not hold the arrows"
+        bar.set_draft("")
+        await p.write("/pers")
+        await p.press("enter")
+        assert bar.draft == "/persona "
+        await p.write("tw")
+        assert listed(p) == ["two"]
+        await p.press("enter")
+        await p.until(lambda: p.main.documents.id == "two")
 
 
 async def test_a_list_that_comes_anew_or_grows_begins_at_its_first_command(tmp_path: Path) -> None:
@@ -206,78 +228,33 @@ async def test_a_list_that_comes_anew_or_grows_begins_at_its_first_command(tmp_p
         await p.until(lambda: commands.scroll_offset.y == 0)
 
 
-async def test_a_recalled_command_does_not_hold_the_arrows(tmp_path: Path) -> None:
-    async with program(make_store(tmp_path)) as p:
-        p.main.chat_bar.set_sent(["first", "second", "third"])
-        p.main.chat_bar.input.sent.add("/help")
-        await p.press("up")
-        assert p.main.chat_bar.draft == "/help"
-        await p.press("up")
-        assert p.main.chat_bar.draft == "third"
-
-
-async def test_a_click_on_a_command_does_it(tmp_path: Path) -> None:
-    async with program(make_store(tmp_path)) as p:
-        await p.write("/he")
-        await p.pilot.click(p.main.chat_bar.commands, offset=(4, 0))
-        await p.until(lambda: isinstance(p.app.screen, Help))
-
-
-async def test_the_list_goes_when_the_keys_go_elsewhere(tmp_path: Path) -> None:
-    async with program(make_store(tmp_path)) as p:
-        await p.write("/")
-        await p.press("f3")
-        assert listed(p) == []
-        assert p.prompt.has_focus
-
-
-@pytest.mark.parametrize("text", ["/uncl", "/exprt now", "/nothing"])
-async def test_an_unknown_command_never_goes_to_the_model(tmp_path: Path, text: str) -> None:
-    async with program(make_store(tmp_path), answer("Hi.")) as p:
-        p.main.chat_bar.set_draft(text)
-        await p.press("enter")
-        await p.told("There is no command")
-        assert p.main.chat_bar.draft == text
-        assert not p.main.conversation.running
-        assert not p.main.conversation.talk.chat.turns
-
-
-async def test_an_unknown_command_is_not_queued_either(tmp_path: Path) -> None:
-    from tests.support.program import Gate, GatedModel
-
+async def test_an_unknown_command_never_goes_to_the_model_and_a_message_may_begin_with_a_slash(
+    tmp_path: Path,
+) -> None:
     gate = Gate()
-    async with program(make_store(tmp_path), model=GatedModel([[gate, *answer("Hi.")]])) as p:
+    model = GatedModel([answer("Hi."), answer("Hi."), answer("Hi."), [gate, *answer("Hi.")]])
+    async with program(make_store(tmp_path), model=model) as p:
+        talk = p.main.conversation.talk
+        for text in "/uncl", "/exprt now", "/nothing":
+            p.main.chat_bar.set_draft(text)
+            await p.press("enter")
+            await p.told("There is no command")
+            assert p.main.chat_bar.draft == text
+            assert not p.main.conversation.running
+            assert not talk.chat.turns
+            p.app.clear_notifications()
+        for typed, sent in (" /uncl", " /uncl"), ("//uncl", "/uncl"), ("/usr/bin", "/usr/bin"):
+            before = len(talk.chat.turns)
+            await p.run_to_end(typed)
+            assert talk.chat.turns[before].content == sent
         await p.say("go")
         await p.until(lambda: p.main.chat_bar.mode == "running")
         p.main.chat_bar.set_draft("/nothing")
-        await p.press("tab")
+        await p.press("tab")  # it is not queued either
         await p.told("There is no command")
         assert p.main.chat_bar.draft == "/nothing"
         gate.set()
         await p.until(lambda: not p.main.conversation.running)
-
-
-@pytest.mark.parametrize(
-    ("typed", "sent"), [(" /uncl", " /uncl"), ("//uncl", "/uncl"), ("/usr/bin", "/usr/bin")]
-)
-async def test_a_message_may_begin_with_a_slash(tmp_path: Path, typed: str, sent: str) -> None:
-    async with program(make_store(tmp_path), answer("Hi.")) as p:
-        await p.run_to_end(typed)
-        assert p.main.conversation.talk.chat.turns[0].content == sent
-
-
-ASCII = Charset(("ascii",))
-
-
-async def test_the_list_is_drawn_in_ascii_where_there_is_nothing_else(tmp_path: Path) -> None:
-    async with program(make_store(tmp_path)) as p:
-        await p.write("/")
-        lines = [p.main.chat_bar.commands.render_line(y) for y in range(5)]
-        sent = [[piece for segment in line for piece in ASCII.pieces(segment.text)] for line in lines]
-        assert not any(stands_in for row in sent for _, stands_in in row)
-        rows = ["".join(text for text, _ in row) for row in sent]
-        assert all(row.isascii() for row in rows)
-        assert [row[0] for row in rows] == [">", " ", " ", " ", " "]
 
 
 async def test_the_palette_finds_every_command_by_its_name_and_does_what_it_does(

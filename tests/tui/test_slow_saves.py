@@ -32,25 +32,23 @@ def kept(store: Store) -> dict[str, str]:
     return {draft.slot: draft.text for draft in drafts(store.home)}
 
 
-@pytest.mark.parametrize("where", ["prompt", "test input"])
-async def test_what_is_typed_while_the_last_save_is_under_way_is_no_conflict(
-    tmp_path: Path, where: str
-) -> None:
+async def test_what_is_typed_while_the_last_save_is_under_way_is_no_conflict(tmp_path: Path) -> None:
     async with program(make_store(tmp_path, {"one": TWO_INPUTS})) as p:
-        editor = p.prompt if where == "prompt" else p.main.tests.editor
-        editor.focus()
-        await p.until(lambda: editor.has_focus)
-        disk = p.store.hold("change")
-        for letter in "abc":
-            await p.write(letter)
-            await p.until(disk.waits.is_set, 20)
-            await p.pilot.pause()
-            await p.pilot.pause()
-        disk.goes_on.set()
-        await p.until(lambda: not editor.unsaved and p.state == "saved")
-        assert editor.conflict is None and p.messages == []
-        stored = p.on_disk("one") if where == "prompt" else contents(p)["a"]
-        assert stored == editor.raw and stored.startswith("abc")
+        for editor in p.prompt, p.main.tests.editor:
+            editor.focus()
+            await p.until(lambda editor=editor: editor.has_focus)
+            disk = p.store.hold("change")
+            for letter in "abc":
+                await p.write(letter)
+                await p.until(disk.waits.is_set, 20)
+                await p.pilot.pause()
+                await p.pilot.pause()
+            disk.goes_on.set()
+            await p.until(lambda editor=editor: not editor.unsaved and p.state == "saved")
+            assert editor.conflict is None and p.messages == []
+            stored = p.on_disk("one") if editor is p.prompt else contents(p)["a"]
+            assert stored == editor.raw and stored.startswith("abc")
+            p.store.mend()
 
 
 async def test_what_is_typed_on_in_a_field_while_its_saves_are_under_way_met_nothing_of_another(
@@ -208,8 +206,10 @@ async def test_what_is_typed_behind_an_undo_that_is_being_stored_outlives_a_sign
         disk.goes_on.set()
 
 
-@pytest.mark.parametrize("stored", [False, True], ids=["not stored", "stored, and the disk does not say so"])
-@pytest.mark.parametrize("where", ["prompt", "test input", "behind a redo"])
+@pytest.mark.parametrize(
+    ("where", "stored"),  # or it is stored, and the disk does not say so
+    [("prompt", False), ("prompt", True), ("test input", True), ("behind a redo", False)],
+)
 async def test_a_signal_on_a_slow_disk_keeps_what_is_typed_in_the_home_and_the_next_start_stores_it(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, where: str, stored: bool
 ) -> None:
@@ -249,33 +249,37 @@ async def test_a_signal_on_a_slow_disk_keeps_what_is_typed_in_the_home_and_the_n
     disk.goes_on.set()
 
 
-@pytest.mark.parametrize("where", ["prompt", "test input"])
-async def test_what_is_typed_behind_an_undo_is_shown_while_that_is_being_stored(
-    tmp_path: Path, where: str
-) -> None:
+async def test_what_is_typed_behind_an_undo_is_shown_while_that_is_being_stored(tmp_path: Path) -> None:
     async with program(make_store(tmp_path, {"one": TWO_INPUTS})) as p:
-        editor = p.prompt if where == "prompt" else p.main.tests.editor
-        before = editor.raw
+        for editor in p.prompt, p.main.tests.editor:
+            before = editor.raw
 
-        def stored() -> str:
-            return p.on_disk("one") if where == "prompt" else contents(p)["a"]
+            def shows(text: str, stored: str = "", editor: TextEditor = editor) -> bool:
+                kept = p.on_disk("one") if editor is p.prompt else contents(p)["a"]
+                return editor.raw == text and kept == (stored or text)
 
-        editor.focus()
-        await p.until(lambda: editor.has_focus)
-        await p.write("v")
-        await p.until(lambda: stored() == f"v{before}" and not editor.unsaved)
-        disk = p.store.hold("change")
-        at_once(p, "ctrl+z", "W", "W")
-        await p.until(lambda: disk.waits.is_set() and editor.raw == f"WW{before}")
-        at_once(p, "ctrl+z", "x")
-        await p.until(lambda: editor.raw == f"x{before}")
-        assert stored() == f"v{before}"
-        disk.goes_on.set()
-        await p.until(lambda: stored() == editor.raw == f"x{before}" and not editor.unsaved)
-        for key, text in (("ctrl+z", before), ("ctrl+y", f"x{before}")):
-            await p.press(key)
-            await p.until(lambda text=text: stored() == editor.raw == text)  # type: ignore[misc]
-        assert editor.conflict is None
+            editor.focus()
+            await p.until(lambda editor=editor: editor.has_focus)
+            await p.write("v")
+            await p.until(lambda shows=shows, before=before: shows(f"v{before}"))
+            await p.until(lambda editor=editor: not editor.unsaved)
+            disk = p.store.hold("change")
+            at_once(p, "ctrl+z", "W", "W")
+            await p.until(
+                lambda disk=disk, shows=shows, before=before: (
+                    disk.waits.is_set() and shows(f"WW{before}", f"v{before}")
+                )
+            )
+            at_once(p, "ctrl+z", "x")
+            await p.until(lambda shows=shows, before=before: shows(f"x{before}", f"v{before}"))
+            disk.goes_on.set()
+            await p.until(lambda shows=shows, before=before: shows(f"x{before}"))
+            await p.until(lambda editor=editor: not editor.unsaved)
+            for key, text in (("ctrl+z", before), ("ctrl+y", f"x{before}")):
+                await p.press(key)
+                await p.until(lambda shows=shows, text=text: shows(text))
+            assert editor.conflict is None
+            p.store.mend()
 
 
 async def test_what_waits_to_be_saved_is_not_thrown_away_and_stored_too(tmp_path: Path) -> None:

@@ -50,7 +50,9 @@ async def throw_away(p: Program) -> None:
     await p.told("Thrown away")
 
 
-async def test_what_is_not_saved_is_thrown_away_after_a_question_and_taken_back(tmp_path: Path) -> None:
+async def test_what_is_not_saved_is_thrown_away_after_a_question_and_taken_back_after_a_restart(
+    tmp_path: Path,
+) -> None:
     store = make_store(tmp_path)
     async with program(store) as p:
         await reach_conflict(p)
@@ -65,17 +67,6 @@ async def test_what_is_not_saved_is_thrown_away_after_a_question_and_taken_back(
         assert p.prompt.raw == p.on_disk("one") == "their line\nsecond line\nthird line\n"
         assert not left(store.home)
         assert p.main.documents.not_saved() == []
-        p.main.action_take_back_discarded()
-        await p.until(lambda: p.state == "conflict")
-        assert p.prompt.raw.startswith("my first line")
-        await p.until(lambda: left(store.home))
-
-
-async def test_what_was_thrown_away_can_be_taken_back_after_a_restart(tmp_path: Path) -> None:
-    store = make_store(tmp_path)
-    async with program(store) as p:
-        await reach_conflict(p)
-        await throw_away(p)
     async with program(store) as p:
         assert p.state == "saved"
         p.main.action_take_back_discarded()

@@ -34,10 +34,10 @@ async def test_it_knows_of_undo_and_of_runs_without_a_tool(tmp_path: Path, mode:
         assert conversation.activity.trace_text() == ""
 
 
-@pytest.mark.parametrize("look", ["get_persona", "keep_output_visible"])
-async def test_what_a_run_changed_stands_over_what_it_did_afterwards(tmp_path: Path, look: str) -> None:
+async def test_what_a_run_changed_stands_over_what_it_did_afterwards(tmp_path: Path) -> None:
+    looks = [answer(ToolUse(look)) for look in ("get_persona", "keep_output_visible")]
     no_such = ToolUse("edit_system_prompt", {"old": "nowhere", "new": "x"})
-    async with program(make_store(tmp_path), EDIT, answer(ToolUse(look)), answer(no_such), END["chat"]) as p:
+    async with program(make_store(tmp_path), EDIT, *looks, answer(no_such), END["chat"]) as p:
         await p.run_to_end("change it")
         assert trace(p).startswith("edit_system_prompt +1 −1 ·")
 

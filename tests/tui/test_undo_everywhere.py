@@ -281,18 +281,22 @@ async def test_what_the_agent_undoes_in_another_conversation_changes_nothing_of_
         await p.until(lambda: p.on_disk("two") == p.prompt.raw == "prompt")
 
 
-@pytest.mark.parametrize("key", ["f1", "f5", "ctrl+p", "n"])
-async def test_the_agents_run_is_undone_and_redone_while_a_dialog_is_open(tmp_path: Path, key: str) -> None:
+async def test_the_agents_run_is_undone_and_redone_while_a_dialog_is_open(tmp_path: Path) -> None:
     edit = answer(ToolUse("edit_system_prompt", {"old": "first line", "new": "1st line"}))
     async with program(make_store(tmp_path), edit, answer("Done.")) as p:
         await p.run_to_end("go")
         await p.until(lambda: "1st" in p.prompt.raw)
-        p.main.personas.rows.focus()
-        await p.press(key)
-        await p.until(lambda: p.app.screen is not p.main)
-        dialog = p.app.screen
-        for pressed, found, told in (("f8", "first line", "Undone"), ("f9", "1st line", "Redone")):
-            await p.press(pressed)
-            await p.until(lambda found=found: found in p.prompt.raw)
-            await p.told(told)
-            assert p.app.screen is (p.main if key in ("f1", "f5") else dialog)
+        for key in "f1", "f5", "ctrl+p", "n":
+            p.main.personas.rows.focus()
+            await p.press(key)
+            await p.until(lambda: p.app.screen is not p.main)
+            dialog = p.app.screen
+            for pressed, found, told in (("f8", "first line", "Undone"), ("f9", "1st line", "Redone")):
+                await p.press(pressed)
+                await p.until(lambda found=found: found in p.prompt.raw)
+                await p.told(told)
+                assert p.app.screen is (p.main if key in ("f1", "f5") else dialog)
+            p.app.clear_notifications()
+            if p.app.screen is not p.main:
+                await p.press("escape")
+                await p.until(lambda: p.app.screen is p.main)

@@ -53,7 +53,9 @@ async def reach_conflict(p: Program, typed: str = "my ") -> None:
 # -- in the program -----------------------------------------------------------------------------------------
 
 
-async def test_a_conflict_is_kept_at_once_and_with_what_is_typed_on(tmp_path: Path) -> None:
+async def test_a_conflict_is_kept_with_what_is_typed_on_and_with_its_file_until_it_is_typed_away(
+    tmp_path: Path,
+) -> None:
     store = make_store(tmp_path)
     async with program(store) as p:
         await reach_conflict(p)
@@ -61,6 +63,19 @@ async def test_a_conflict_is_kept_at_once_and_with_what_is_typed_on(tmp_path: Pa
         await p.write("own ")
         await p.until(lambda: left(store)[PROMPT][1].startswith("my own first line"))
         assert left(store)[PROMPT][0] == "first line\nsecond line\nthird line\n"
+        p.main.documents.take(store.change("one", SetName("Uno"), by=USER, revision=None))
+        await p.until(lambda: drafts(store.home)[0].file == p.file("one").read_text())
+        assert left(store)[PROMPT][1].startswith("my own first")
+        p.main.action_leave()
+        dialog = await p.dialog(Confirm)
+        assert "lose" not in dialog._question
+        assert "offered at the next start" in dialog._explanation
+        await p.press("n")
+        await p.until(lambda: p.app.screen is p.main)
+        p.prompt.focus()
+        await p.press(*["backspace"] * len("my own "))
+        await p.until(lambda: p.state == "saved" and not left(store))
+        assert p.prompt.raw.startswith("their line")
 
 
 async def test_an_unsaved_text_is_back_as_the_conflict_it_is_after_a_restart(tmp_path: Path) -> None:
@@ -75,9 +90,9 @@ async def test_an_unsaved_text_is_back_as_the_conflict_it_is_after_a_restart(tmp
         await p.told("is back")
         await p.press("f5")
         await p.dialog(ChooseText)
-        await p.press("2")
+        await p.press("1")
         await p.until(lambda: p.state == "saved" and not left(store))
-        assert p.prompt.raw == p.on_disk("one")
+        assert p.prompt.raw == p.on_disk("one") and p.prompt.raw.startswith("my first line")
 
 
 async def test_an_unsaved_text_that_meets_nothing_is_saved_after_a_restart(tmp_path: Path) -> None:
@@ -101,30 +116,6 @@ async def test_what_was_saved_before_the_end_is_not_said_to_be_unsaved(tmp_path:
         assert p.messages == []
 
 
-async def test_keeping_mine_settles_it(tmp_path: Path) -> None:
-    store = make_store(tmp_path)
-    async with program(store) as p:
-        await reach_conflict(p)
-        await p.until(lambda: left(store))
-        await p.press("f5")
-        await p.dialog(ChooseText)
-        await p.press("1")
-        await p.until(lambda: p.state == "saved" and not left(store))
-        assert p.on_disk("one").startswith("my first line")
-
-
-async def test_quitting_says_that_the_text_is_kept(tmp_path: Path) -> None:
-    async with program(make_store(tmp_path)) as p:
-        await reach_conflict(p)
-        p.main.action_leave()
-        dialog = await p.dialog(Confirm)
-        shown = " ".join(str(part.render()) for part in dialog.query("DialogText Static, DialogText"))
-        assert "lose" not in dialog._question
-        assert "offered at the next start" in dialog._explanation, shown
-        await p.press("n")
-        await p.until(lambda: p.app.screen is p.main)
-
-
 async def test_quitting_says_what_would_be_lost_where_the_disk_keeps_nothing(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -143,16 +134,6 @@ async def test_quitting_says_what_would_be_lost_where_the_disk_keeps_nothing(
         assert left(p.store)[PROMPT][1].startswith("my ")
 
 
-async def test_text_that_is_typed_away_again_is_kept_no_longer(tmp_path: Path) -> None:
-    store = make_store(tmp_path)
-    async with program(store) as p:
-        await reach_conflict(p, "my ")
-        await p.until(lambda: left(store))
-        await p.press(*["backspace"] * 3)
-        await p.until(lambda: p.state == "saved" and not left(store))
-        assert p.prompt.raw.startswith("their line")
-
-
 # -- a broken file ------------------------------------------------------------------------------------------
 
 WHOLE = 'name = "One"\nsystem_prompt = """\nfirst line\nsecond line\nthird line\n"""\n'
@@ -169,7 +150,9 @@ async def break_file(p: Program, typed: str = "my ") -> None:
         await p.until(lambda: p.state == "broken")
 
 
-async def test_typing_goes_on_over_a_file_that_broke_and_is_merged_once_it_is_mended(tmp_path: Path) -> None:
+async def test_typing_goes_on_over_a_file_that_broke_and_is_merged_once_it_is_mended(
+    tmp_path: Path,
+) -> None:
     store = make_store(tmp_path)
     async with program(store) as p:
         await break_file(p)
@@ -177,23 +160,14 @@ async def test_typing_goes_on_over_a_file_that_broke_and_is_merged_once_it_is_me
         assert p.prompt.raw.startswith("my own first line")
         await p.until(lambda: left(store).get(PROMPT, ("", ""))[1].startswith("my own first"))
         assert "is kept" in str(p.main.prompt_pane.banner.render())
-        p.file("one").write_text(WHOLE.replace("third", "3rd"))
-        await p.until(lambda: p.on_disk("one") == "my own first line\nsecond line\n3rd line\n")
-        await p.until(lambda: p.state == "saved" and not left(store))
-
-
-async def test_switching_away_from_a_broken_file_and_back_keeps_what_was_typed(tmp_path: Path) -> None:
-    store = make_store(tmp_path)
-    async with program(store) as p:
-        await break_file(p)
         await p.open("two")
         assert p.on_disk("two") == "I am two."
         await p.open("one")
         assert p.state == "broken"
-        assert p.prompt.raw.startswith("my first line")
-        p.file("one").write_text(WHOLE)
-        await p.until(lambda: p.on_disk("one").startswith("my first line"))
-        await p.until(lambda: not left(store))
+        assert p.prompt.raw.startswith("my own first line")
+        p.file("one").write_text(WHOLE.replace("third", "3rd"))
+        await p.until(lambda: p.on_disk("one") == "my own first line\nsecond line\n3rd line\n")
+        await p.until(lambda: p.state == "saved" and not left(store))
 
 
 async def test_a_text_typed_over_a_broken_file_is_back_after_a_restart(tmp_path: Path) -> None:
@@ -313,18 +287,16 @@ async def test_text_typed_into_a_file_that_is_gone_stays_and_is_merged_when_it_i
         await p.until(lambda: p.state == "saved" and not left(store))
 
 
-@pytest.mark.parametrize("changed_before", [False, True])
 async def test_a_file_that_is_gone_is_written_back_with_everything_it_held(
-    tmp_path: Path, time_of: list[float], changed_before: bool
+    tmp_path: Path, time_of: list[float]
 ) -> None:
     text = '# mine\nname = "One" # my name\ntags = ["a"]\nsystem_prompt = "first line"\n'
     store = make_store(tmp_path, {"one": text, "two": 'name = "Two"\n'})
     async with program(store) as p:
-        if changed_before:
-            await p.press("f3")
-            await p.write("so ")
-            await p.until(lambda: p.on_disk("one").startswith("so first"))
-            text = p.file("one").read_text()
+        await p.press("f3")
+        await p.write("so ")
+        await p.until(lambda: p.on_disk("one").startswith("so first"))
+        text = p.file("one").read_text()
         await p.main.documents.look()
         await lose_file(p)
         time_of[0] += 3
@@ -392,15 +364,6 @@ async def test_what_was_saved_is_in_a_file_that_is_written_back_after_a_restart(
         await p.main.documents.write_back()
         await p.until(lambda: p.state == "saved" and not left(store))
         assert p.file("one").read_text() == text.replace("so first", "so my first")
-
-
-async def test_what_is_kept_goes_with_the_file_as_it_is_now(tmp_path: Path) -> None:
-    async with program(make_store(tmp_path)) as p:
-        await reach_conflict(p)
-        await p.until(lambda: left(p.store))
-        p.main.documents.take(p.store.change("one", SetName("Uno"), by=USER, revision=None))
-        await p.until(lambda: drafts(p.store.home)[0].file == p.file("one").read_text())
-        assert left(p.store)[PROMPT][1].startswith("my first")
 
 
 @pytest.mark.parametrize("mark", ["", "\ufeff"])
@@ -487,14 +450,13 @@ async def test_a_test_input_typed_over_a_broken_file_is_saved_once_it_is_mended(
         await p.until(lambda: not left(store))
 
 
-@pytest.mark.parametrize("where", ["prompt", "test input"])
-async def test_a_text_that_the_editor_cannot_hold_says_why_no_letter_comes(
-    tmp_path: Path, where: str
-) -> None:
+async def test_a_text_that_the_editor_cannot_hold_says_why_no_letter_comes(tmp_path: Path) -> None:
     hidden = f'name = "One"\nsystem_prompt = "a{chr(0x10F001)}"\n\n[[test_inputs]]\nid = "a"\ncontent = "b{chr(0x10F001)}"\n'
-    async with program(make_store(tmp_path, {"one": hidden})) as p:
-        editor = p.prompt if where == "prompt" else p.main.tests.editor
-        editor.focus()
-        await p.until(lambda: editor.has_focus)
-        await p.press("x")
-        await p.told("this text holds signs that stand for hidden characters here. Ctrl+G opens the file")
+    async with program(make_store(tmp_path, {"one": hidden, "two": hidden}), persona_id="two") as p:
+        for persona_id, editor in ("one", p.prompt), ("two", p.main.tests.editor):
+            await p.open(persona_id)
+            editor.focus()
+            await p.until(lambda editor=editor: editor.has_focus)
+            await p.press("x")
+            await p.told("this text holds signs that stand for hidden characters here. Ctrl+G opens the file")
+            p.app.clear_notifications()
