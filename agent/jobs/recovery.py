@@ -40,7 +40,9 @@ from personas.errors import BrokenFile, Busy, InvalidValue, OutsideHome
 from personas.files.journal import Journal
 from personas.files.lock import holder
 from personas.files.slug import command
+from personas.proposals import ProposalStore
 from personas.store import Store
+from personas.versions.authorship import Author
 
 if TYPE_CHECKING:
     from agent.jobs.agent_run import AgentRun
@@ -362,6 +364,9 @@ def _with_fresh_approval(store: Store, job: Job, session: Session) -> Job:
     call = waiting_call(job, session)
     if job.status != "waiting_approval" or job.pending is None or call is None:
         return job
+    if job.proposes:  # the call goes by what the job has proposed so far
+        by = Author("agent", session_id=job.session_id, run_id=job.id)
+        store = ProposalStore(store, job.persona_id, by)
     approval = approval_now(store, job.persona_id, call)
     if job.pending.approval is not None and is_same(job.pending.approval, approval):
         return job

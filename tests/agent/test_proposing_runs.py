@@ -8,6 +8,8 @@ import pytest
 
 from agent.chat.chat import Chat
 from agent.jobs.agent_jobs import AgentJobs
+from agent.jobs.approval_policy import ApprovalRules
+from agent.jobs.options import JobOptions
 from agent.models.scripted import ToolUse, answer
 from personas.changes import EditPrompt
 from personas.proposals import keep, open_proposals
@@ -69,3 +71,25 @@ async def test_a_task_that_asked_goes_on_in_another_program_with_its_proposal(
     assert later.prompt == PROMPT and later.chat.proposal == "proposal-1"
     assert keep(store, "kept", "proposal-1").persona.system_prompt == PROMPT.replace("Always", "Sometimes")
     assert store.undo("kept").run_id == later.task.id
+
+
+async def test_a_call_that_waits_for_approval_is_agreed_to_as_it_meets_the_proposal(store: Store) -> None:
+    options = JobOptions(request_pause=0, approval=ApprovalRules("ask-all"))
+    again = ToolUse("edit_system_prompt", {"old": "Sometimes.", "new": "Never."})
+    bench = Bench(store, [answer(EDIT), answer(again)], options)
+    await bench.runner.start(bench.chat, "Do it.", kind="task", proposes=True)
+    await bench.until("waiting_approval")
+    await bench.runner.respond(bench.chat, "once")
+    await bench.until("thinking")
+    await bench.until("waiting_approval")
+    bench.runner.park("kept")
+    await bench.runner.wait("kept")
+    await bench.chat.close()
+
+    later = Bench(store, [answer(COMPLETE)], options)
+    later.chat.load()
+    later.runner = AgentJobs(options, is_trusted=lambda _home: True)
+    await later.runner.respond(later.chat, "once")
+    await later.runner.wait("kept")
+    assert later.task.status == "completed" and later.prompt == PROMPT
+    assert keep(store, "kept", "proposal-1").persona.system_prompt == PROMPT.replace("Always", "Never")

@@ -156,7 +156,11 @@ def test_a_run_that_goes_on_after_its_proposal_was_kept_or_refused_proposes_the_
 def test_pruning_drops_no_open_proposal_and_gives_no_name_again(p: Store, clock: Clock) -> None:
     propose(p, WARMER, by=Author("agent", "s", "r0"))
     refuse(p, "p", "proposal-1")
+    p.change("p", EditPrompt("You are P.", "You are Pe."), revision=None, by=USER)
     propose(p, WARMER)
+    p.change(
+        "p", EditPrompt("You are Pe.", "You are P."), revision=None, by=USER
+    )  # joined: no version has that text
     for number in range(1, 30):
         p.change("p", SetName(f"P{number}"), revision=None, by=USER, alone=True)
         clock.pass_by(days=1)

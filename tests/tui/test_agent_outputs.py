@@ -86,6 +86,24 @@ def test_a_task_makes_all_test_inputs_pass_and_is_one_undo(place: Workplace, bra
     )
 
 
+def test_in_a_review_the_inputs_are_run_on_what_is_proposed(place: Workplace, brain: Brain) -> None:
+    brain.calls = [
+        call_tool("run_test_inputs", {"ids": ["n0"]}),
+        call_tool("edit_system_prompt", {"old": "cruel", "new": "kind"}),
+        call_tool("run_test_inputs", {"ids": ["n0"]}),
+    ]
+    reply = send_agent_message(place, "kind", "make it pass", "--review")
+    first, _, second = results(reply)
+    assert (first["passed"], second["passed"]) == (0, 1) and place.store.text("kind") == FILE
+    stored = json.loads(place.run_here("outputs", "kind", "--json").stdout)
+    assert [one["text"] for one in stored] == ["Be cruel. question 0"], (
+        "what nobody has kept is no output of a version"
+    )
+    shown = second["inputs"][0]["outputs"][0]
+    brain.calls = [call_tool("get_output", {"id": shown["id"]})]
+    assert results(send_agent_message(place, "kind", "show it"))[0]["text"] == "Be kind. question 0"
+
+
 def test_outside_of_a_task_a_large_run_is_asked_for(place: Workplace, brain: Brain) -> None:
     brain.calls = [call_tool("run_test_inputs", {"ids": ["n0", "n1", "n2"]})]
     reply = send_agent_message(place, "kind", "try three")

@@ -41,7 +41,7 @@ def banner_of(documents: DocumentController, keymap: Keymap, what: str) -> str:
     if persona.note is not None:
         return f"{persona.note.message} of the file."
     if (count := len(document.proposals)) > 1:
-        shows = sentence("edit.compare", keymap, " {} shows the newest to keep or refuse.")
+        shows = sentence("edit.compare", keymap, " {} shows the newest.")
         return f"{count} proposals of the agent wait for your word.{shows}"
-    shows = sentence("edit.compare", keymap, " {} shows it to keep or refuse.")
+    shows = sentence("edit.compare", keymap, " {} shows it.")
     return f"A proposal of the agent waits for your word.{shows}" if count else ""
