@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from textual import on
 from textual.app import ComposeResult
 from textual.binding import BindingType
 from textual.containers import Vertical
 from textual.message import Message
+from textual.widgets import TextArea
 
 from tui.commands.registry import bindings
 from tui.terminal.visible_controls import to_shown
@@ -26,6 +27,12 @@ class CompiledText(SafeTextArea):
     """A text to read, whose lines lead to where they come from."""
 
     BINDINGS: ClassVar[list[BindingType]] = [*bindings("compiled")]
+
+    COMPONENT_CLASSES: ClassVar[set[str]] = TextArea.COMPONENT_CLASSES
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__(**options)
+        self.theme = "css"  # the cursor's line is marked
 
     def action_open(self) -> None:
         self.post_message(CompiledPane.Opened(self.cursor_location[0]))

@@ -8,8 +8,10 @@ blinked; letters overtook keys pressed before them; a text was wrapped word by w
 from __future__ import annotations
 
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any, ClassVar
 
+from rich.style import Style
 from rich.text import Text
 from textual import events
 from textual.binding import Binding, BindingType
@@ -17,7 +19,7 @@ from textual.content import Content
 from textual.selection import Selection
 from textual.strip import Strip
 from textual.widgets import TextArea
-from textual.widgets.text_area import Document, DocumentNavigator, Edit, EditResult
+from textual.widgets.text_area import Document, DocumentNavigator, Edit, EditResult, TextAreaTheme
 
 from tui.commands.registry import binding
 from tui.terminal.sanitise import sanitise, stand_ins
@@ -28,8 +30,30 @@ LONG_LINE = 4_000
 """Characters from which a line is drawn row by row."""
 
 
-class SafeTextArea(OrderedKeys, TextArea):
-    """A `TextArea` for text of any size and origin. Pasted text is sanitised."""
+PLAIN = TextAreaTheme(
+    "plain",
+    gutter_style=Style.null(),
+    cursor_line_style=Style.null(),
+    cursor_line_gutter_style=Style.null(),
+    bracket_matching_style=Style.null(),
+)
+"""The look of a text without line numbers, in which neither the cursor's line nor brackets are marked."""
+
+
+class SafeTextArea(OrderedKeys, TextArea, inherit_css=False):
+    """A `TextArea` for text of any size and origin. Pasted text is sanitised.
+
+    It has its own style, and styles only those parts that are shown: all parts of Textual's text areas, in three of them,
+    are a tenth of what is styled and parsed before the first paint.
+    """
+
+    DEFAULT_CSS = Path(__file__).with_suffix(".tcss").read_text(encoding="utf-8")
+
+    COMPONENT_CLASSES: ClassVar[set[str]] = {
+        "text-area--cursor",
+        "text-area--selection",
+        "text-area--placeholder",
+    }
 
     BINDINGS: ClassVar[list[BindingType]] = [
         binding("text.start"),
@@ -46,6 +70,8 @@ class SafeTextArea(OrderedKeys, TextArea):
         self._rows_before = 0
         placeholder = options.pop("placeholder", "")
         super().__init__(text, **options)
+        self.register_theme(PLAIN)
+        self.theme = "plain"
         self.cursor_blink = False
         self.match_cursor_bracket = False
         self.set_placeholder(str(placeholder))
