@@ -57,6 +57,9 @@ class ChatInput(SafeTextArea):
         self._digits = ""
         self._passed_on = 0  # undo steps since the last edit that went to the persona
 
+    def watch_has_focus(self, has_focus: bool) -> None:
+        """Style nothing anew, as Textual does for each change of the focus: only the cursor tells it."""
+
     @property
     def undoes(self) -> bool:
         """Whether undo has an effect: on the draft or, if it is empty, on the persona."""
