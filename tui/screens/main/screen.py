@@ -16,6 +16,7 @@ from textual import events, on
 from textual.app import ComposeResult
 from textual.binding import BindingType
 from textual.containers import Vertical
+from textual.css.types import CSSLocation
 from textual.events import ScreenResume
 from textual.screen import Screen
 from textual.widget import Widget
@@ -247,6 +248,11 @@ class MainScreen(Screen[None]):
     def talk_draft(self) -> str:
         """What is written in the bar of a talk with a persona and not sent."""
         return self.talk.bar.unsent if self.talk.bar is not None else ""
+
+    def _get_default_css(self) -> list[tuple[CSSLocation, str, int, str]]:
+        # Textual parses the style of a base class again for each widget that is further away from it than those before:
+        # begin with the furthest.
+        return [*self.settings._get_default_css(), *super()._get_default_css()]
 
     def compose(self) -> ComposeResult:
         self.panes.lay_out(restyle=False)
