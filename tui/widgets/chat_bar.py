@@ -115,6 +115,8 @@ class ChatBar(Vertical):
         self._buttons = ("", "")
         self._second_thought = SecondThought()
         # These are seen now and then. Each is mounted when it is first shown, which makes the first paint faster.
+        self.commands = CommandList(classes="chat--commands")
+        """The list of commands, shown while one is being written."""
         self.queued = QueuedLines(ascii_only=ascii_only, classes="chat--queued")
         self.trace = LiteralLabel("", classes="chat--trace")
         self.status = LiteralLabel("", classes="chat--status")
@@ -122,7 +124,6 @@ class ChatBar(Vertical):
         self._show_button = LiteralButton("Show output", focusable=False, classes="chat--show")
 
     def compose(self) -> ComposeResult:
-        yield CommandList(classes="chat--commands")
         with Horizontal(classes="chat--row"):
             yield LiteralLabel("> " if self._ascii_only else "› ", classes="chat--glyph")
             yield ChatInput(classes="chat--input")
@@ -142,11 +143,6 @@ class ChatBar(Vertical):
     def input(self) -> ChatInput:
         """The text area."""
         return self.query_one(ChatInput)
-
-    @cached_property
-    def commands(self) -> CommandList:
-        """The list of commands, shown while one is being written."""
-        return self.query_one(CommandList)
 
     @property
     def draft(self) -> str:
@@ -275,7 +271,7 @@ class ChatBar(Vertical):
     def set_trace(self, text: str) -> None:
         """Show `text` above the input (what the agent last did); "" hides it."""
         line = one_line(text, 200)
-        self._show_part(self.trace, bool(line), after=self.commands)
+        self._show_part(self.trace, bool(line), before=0)
         self.trace.update(line)
 
     def show_output_button(self, shown: bool) -> None:
@@ -399,6 +395,7 @@ class ChatBar(Vertical):
     @on(TextArea.Changed)
     def _written(self) -> None:
         self.commands.offer(self.draft)
+        self._show_part(self.commands, self.commands.display, before=0)
         self._say_what_edits()
         if self._draft_is_older and not self.draft:
             self._draft_is_older = False
