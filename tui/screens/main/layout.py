@@ -14,6 +14,7 @@ from textual.widget import Widget
 from tui.app.notifications import LOW
 from tui.commands.panes import BY_ID, COLUMNS, PANES, ColumnName, Pane, min_width
 from tui.screens.too_small import is_too_small, too_small
+from tui.widgets.pane_tabs import PaneTabs
 from tui.widgets.plain_text import LiteralStatic
 
 if TYPE_CHECKING:
@@ -58,6 +59,8 @@ class PaneLayout:
         self.widgets: dict[str, Widget] = {pane.id: _made(pane) for pane in PANES}
         self._columns: dict[ColumnName, Widget] = {}
         self._cover = LiteralStatic("", id="too-small")
+        self.tabs = PaneTabs([(pane.id, pane.title) for pane in PANES])
+        """The names of the panes, where they do not stand side by side."""
         self.over_prompt: Widget | None = None
         """What stands in the place of the prompt, see `cover_prompt`."""
         for name in ("personas", "prompt", "side"):
@@ -80,12 +83,13 @@ class PaneLayout:
         return self._screen.app.size
 
     @property
-    def _is_wide(self) -> bool:
+    def is_wide(self) -> bool:
+        """Whether the panes stand side by side."""
         return self._size.width >= WIDE
 
     def _classes(self) -> set[str]:
         """Return the classes that say how much room there is."""
-        classes = {"-wide" if self._is_wide else "-narrow"}
+        classes = {"-wide" if self.is_wide else "-narrow"}
         if self._size.width >= ROOMY:
             classes.add("-roomy")
         if self._size.height < LOW:
@@ -106,6 +110,8 @@ class PaneLayout:
                 screen.update_node_styles(animate=False)
         self._show_and_size()
         if restyle:
+            if not self.is_wide and self.tabs.parent is None:
+                screen.query_one("#stage").mount(self.tabs, before=0)  # as late as `_cover`
             if "-too-small" in wanted:
                 if self._cover.parent is None:
                     screen.mount(self._cover)  # when first needed, which makes the first paint faster
@@ -113,7 +119,7 @@ class PaneLayout:
             self._laid_out()
 
     def _show_and_size(self) -> None:
-        is_wide, front = self._is_wide, BY_ID[self.front]
+        is_wide, front = self.is_wide, BY_ID[self.front]
         shown = {self.widgets[pane.id]: is_wide or pane is front for pane in PANES}
         for name, column in self._columns.items():
             shown[column] = (name == "prompt" or bool(self._width(name))) if is_wide else name == front.column
@@ -157,9 +163,9 @@ class PaneLayout:
         return min(chosen, max(0, self._size.width - PROMPT_WIDTH))
 
     def _side_by_side(self) -> bool:
-        if not self._is_wide:
+        if not self.is_wide:
             self._host.show_message(f"Panes stand side by side from {WIDE} columns on.")
-        return self._is_wide
+        return self.is_wide
 
     def _resize(self, name: str, width: int) -> None:
         """Give a column beside the prompt as much as there is for it; below its least it is hidden."""
@@ -210,7 +216,7 @@ class PaneLayout:
 
     def border_at(self, x: int) -> str:
         """Return which column's border is at a column of the screen, empty for none."""
-        if not self._is_wide:
+        if not self.is_wide:
             return ""
         personas, side = self._columns["personas"].region, self._columns["side"].region
         if self._width("personas") and x in (personas.right - 1, personas.right):
@@ -242,12 +248,12 @@ class PaneLayout:
 
     def leave_front(self, pane: str) -> None:
         """Bring the first pane to the front in place of this one, where only one has room."""
-        if not self._is_wide and self.front == pane:
+        if not self.is_wide and self.front == pane:
             self.show_pane(PANES[0].id)
 
     def focus_moved(self) -> None:
         """What has the focus stays in sight when the terminal gets narrow."""
-        if self._is_wide and (here := self.here) != "chat":
+        if self.is_wide and (here := self.here) != "chat":
             self.front = here
 
     @property
@@ -289,7 +295,7 @@ class PaneLayout:
 
     def _is_hidden(self, pane: str) -> bool:
         name = self._beside(pane)
-        return bool(name) and self._is_wide and not self._width(name)
+        return bool(name) and self.is_wide and not self._width(name)
 
     def _takes_keys(self, pane: str) -> bool:
         """Whether a pane is shown, or can be, and has something that takes keys: settings of no persona do not."""

@@ -27,7 +27,6 @@ from tui.app.operation_context import begin_operation
 from tui.app.shutdown import load
 from tui.chat.controller import ConversationController
 from tui.commands.footer_keys import FocusArea, FooterState, keys_now
-from tui.commands.panes import PANES
 from tui.commands.registry import Keymap, bindings
 from tui.document.composition import CompositionController
 from tui.document.document import OpenDocument
@@ -257,7 +256,8 @@ class MainScreen(Screen[None]):
     def compose(self) -> ComposeResult:
         self.panes.lay_out(restyle=False)
         with Vertical(id="stage"):
-            yield PaneTabs([(pane.id, pane.title) for pane in PANES])
+            if not self.panes.is_wide:
+                yield self.panes.tabs
             yield PersonaPanes(
                 self,
                 self.panes,
@@ -644,8 +644,9 @@ class MainScreen(Screen[None]):
         """Show which personas have news, and what keys do now."""
         persona = self.documents.persona if self.documents is not None else None
         self.personas.show_badges(self.documents.id if self.documents else None, self.conversation.badges)
-        tabs = self.query_one(PaneTabs)
-        tabs.show(self.panes.front, self.panes.tab_marks, persona.name if persona is not None else "")
+        self.panes.tabs.show(
+            self.panes.front, self.panes.tab_marks, persona.name if persona is not None else ""
+        )
         self.show_keys()
 
     def show_keys(self) -> None:
