@@ -21,7 +21,7 @@ def stems(home: Home) -> list[str]:
         StorageError: it cannot be read.
     """
     found = [name[:-5] for name, is_persona in _names(home) if is_persona]
-    return sorted(found, key=lambda stem: (stem.casefold(), stem))
+    return sorted(sorted(found), key=str.casefold)
 
 
 def strays(home: Home) -> list[str]:
