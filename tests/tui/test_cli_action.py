@@ -198,6 +198,10 @@ def test_in_a_home_of_somebody_else_nothing_runs_until_it_is_trusted(place: Work
     (row,) = parsed(place, "list")
     assert (row["approved"], row["state"], row["next"]) == (True, "waiting", None)
     assert row["why"] == "the home is not trusted: `persona trust`"
+    theirs = place.home / "actions" / "theirs.toml"
+    theirs.write_text(theirs.read_text() + "priority = 9\n")
+    assert "+priority = 9" in place.run_here("diff", "action/theirs").stdout.decode()
+    run(place, "approve", "theirs", "--yes")
     place.run_here("trust")
     assert parsed(place, "list")[0]["state"] == "scheduled"
     place.run_here("trust", "--revoke")

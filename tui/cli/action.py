@@ -18,6 +18,7 @@ from personas.action_document import action_ids, key_of
 from personas.action_store import create_action, delete_action, get_action
 from personas.actions.document import KINDS, Action
 from personas.errors import InvalidValue
+from personas.external_writes import know
 from personas.files import trust
 from personas.files.slug import command
 from personas.store import Store, utc_now
@@ -95,7 +96,8 @@ def show(invocation: Invocation, action_id: str, as_json: bool) -> None:
         print_text(f"broken: {describe(found.error)}; fix it with: {mend}")
     why = f": {row.why}" if row.why else ""
     print_text(f"state: {row.state}{why}")
-    for label, time in (("due", row.due), ("last due", row.last_due), ("last run", row.last_run)):
+    times = (("due", row.due), ("next", row.next), ("last due", row.last_due), ("last run", row.last_run))
+    for label, time in times:
         if time:
             print_text(f"{label}: {_local(time)}")
     _print_summary(found, now)
@@ -194,6 +196,7 @@ def approve(invocation: Invocation, action_ids: tuple[str, ...], agreed: bool, a
     found = [get_action(invocation.store, action_id) for action_id in dict.fromkeys(action_ids)]
     for one in found:
         consent.require_whole(one)
+        know(invocation.store, key_of(one.id))  # so that `diff` shows what is changed later
         if not as_json:
             _print_summary(one, now)
             print_text()
@@ -299,8 +302,9 @@ def _row(row: ListedAction) -> tuple[str, ...]:
     action, why = row.action, row.why
     if action.error is not None:
         why = f"broken: {describe(action.error)}"
-    when = f"next {_local(row.next)}" if row.next else f"ran {_local(row.last_run)}" if row.last_run else ""
-    return action.id, str(row.state), action.persona, action.kind, when, why or action.title
+    when = f"due {_local(row.due)}" if row.due else f"next {_local(row.next)}" if row.next else ""
+    ran = f"ran {_local(row.last_run)}" if row.last_run else ""
+    return action.id, str(row.state), action.persona, action.kind, when, ran, why or action.title
 
 
 def _run_row(run: ActionRun) -> tuple[str, ...]:
