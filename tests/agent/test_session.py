@@ -608,3 +608,18 @@ def test_a_call_left_open_gets_no_second_result_once_the_conversation_went_on(tm
         again.settle(ToolResultTurn(tool_use_id="call_1", output="the first"))
     again.close()
     assert Session.open(session.path).turns == again.turns
+
+
+def test_the_real_result_of_a_left_call_is_in_the_log_once_beside_those_of_the_others(tmp_path: Path) -> None:
+    session = Session.create(tmp_path, "optimist")
+    session.add(UserTurn(content="go"))
+    for name in ("first", "second"):
+        session.add(ToolCallTurn(tool_use_id=name, tool_name="ask_user", input={"question": "Which?"}))
+    session.close()
+    again = Session.open(session.path)
+    again.settle(ToolResultTurn(tool_use_id="first", output="this"))
+    again.close()
+    read = Session.open(session.path)
+    results = [turn for turn in read.turns if isinstance(turn, ToolResultTurn)]
+    assert [turn.tool_use_id for turn in results] == ["first", "second"] and results[0].output == "this"
+    assert read.problems == [] and read.path.read_bytes().count(b"tool_result") == 2
