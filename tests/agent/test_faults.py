@@ -340,8 +340,11 @@ def test_functions_that_give_no_turns_end_the_run_cleanly(place: str, given: Any
 )
 @pytest.mark.parametrize("outcome", ["failed", "completed"])
 def test_a_run_ends_with_the_notice_the_application_gives_and_with_nothing_else(
-    given: Any, outcome: str
+    given: Any, outcome: str, caplog: pytest.LogCaptureFixture
 ) -> None:
+    caplog.set_level(logging.ERROR, logger="agent")
+    others: list[object] = []
+
     def gives(_about: object) -> Any:
         if given is KeyError:
             raise KeyError("no")
@@ -349,7 +352,8 @@ def test_a_run_ends_with_the_notice_the_application_gives_and_with_nothing_else(
 
     async def scene() -> list[Event]:
         model = ScriptedModel([] if outcome == "failed" else [answer("ok")])
-        asked = {"when_failed" if outcome == "failed" else "when_done": gives}
+        asked = {"when_failed": others.append, "when_done": others.append}
+        asked["when_failed" if outcome == "failed" else "when_done"] = gives
         config = LoopConfig(model=model, clock=LoopClock(), **asked)  # type: ignore[arg-type]
         return [event async for event in agent_loop([UserTurn(content="Hi")], AgentContext(), config)]
 
@@ -358,7 +362,10 @@ def test_a_run_ends_with_the_notice_the_application_gives_and_with_nothing_else(
     assert isinstance(end, AgentEnd) and end.outcome == outcome
     assert broken_invariants(events, end.turns) == []
     said = [turn for turn in end.turns if not isinstance(turn, UserTurn | AssistantTextTurn)]
-    assert said == ([given] if isinstance(given, NoticeTurn) else [])
+    assert said == ([given] if isinstance(given, NoticeTurn) else []) and others == []
+    assert ("the notice on the run could not be made" in caplog.text) is (
+        not isinstance(given, NoticeTurn | None)
+    )
     assert [turn for turn in end.turns if isinstance(turn, UserTurn)] == list(end.turns[:1])
 
 
