@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from pathlib import Path
 
@@ -25,11 +26,16 @@ ACTION = 'GENERATE_ACTIONS\n---\n{"actions": [{"title": "Nightly", "instructions
 
 
 def test_signals_are_kept_out_of_every_output_without_a_screen(tmp_path: Path) -> None:
-    texts = [f"Scored.\n{SCORE}{ASSET}{ACTION}", "Done.", "GENERATE_ASSET\n---\n{}\n", "Then."]
+    texts = [SCORE, f"Scored.\n{SCORE}{ASSET}{ACTION}", "Done.", "GENERATE_ASSET\n---\n{}\n", "Then."]
     with MessagesServer(lambda _body: Answer((Text(texts.pop(0)),), delta=1, write=7)) as server:
         env = {"ANTHROPIC_BASE_URL": server.url, "ANTHROPIC_API_KEY": server.key}
         place = Workplace(tmp_path / "home", Backend("loopback", env, here=True))
-        (place.store.home.personas / "kept.toml").write_text('system_prompt = "You are kept."\n')
+        (place.store.home.personas / "kept.toml").write_text(
+            'system_prompt = "You are kept."\n[[test_inputs]]\nid = "a"\ncontent = "Hi"\n'
+        )
+        assert place.run_here("run", "kept").returncode == 0  # in the persona's own answer it is text
+        (output,) = json.loads(place.run_here("outputs", "kept", "--json").stdout)
+        assert output["text"] == SCORE and read_measurements(place.store.home, "kept") == []
         reply = send_agent_message(place, "kept", "score it")
         deltas = "".join(event["content"] for event in reply.events if event["type"] == "text_delta")
         assert deltas == "Scored.\nDone." and reply.text == "Scored.\n\nDone."
