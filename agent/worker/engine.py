@@ -12,7 +12,6 @@ import threading
 import time
 from collections.abc import Awaitable, Callable
 from concurrent.futures import CancelledError
-from typing import Protocol
 
 from dbos import DBOS, DBOSClient, EnqueueOptions
 from dbos._context import current_owner_xid
@@ -45,13 +44,14 @@ class Later(PersonaError):
     """The run cannot begin yet; it goes back into the queue for a moment, and somebody else's takes its place."""
 
 
-class Execute(Protocol):
-    """Runs one run to its end; returns its state. Called again with the same ids where a worker was lost.
+class _NotHere(BaseException):
+    """Ends a run here that ends elsewhere. No `Exception`: for that the engine would record an end, or wait for one."""
 
-    It may raise `Later` before it began.
-    """
 
-    async def __call__(self, home: str, action_id: str, run_id: str, consent: str, fence: Fence) -> str: ...
+Execute = Callable[[str, str, str, str, Fence], Awaitable[str]]
+"""Runs one run to its end; returns its state. Arguments: the home, the action's id, the run's id, the hash that the person
+agreed to, and the fence. Called again with the same ids where a worker was lost. It may raise `Later` before it began.
+"""
 
 
 class Engine:
@@ -103,6 +103,7 @@ class Engine:
                 "serializer": SERIALIZER,
                 "log_level": "WARNING",
                 "enable_otlp": False,
+                "notification_listener_polling_interval_sec": 0.2,  # how long its end takes; nothing listens
             }
         )
         logging.getLogger("dbos").propagate = True
@@ -117,11 +118,14 @@ class Engine:
             work = self._run(home, action_id, run_id, consent, fence)
             try:
                 return asyncio.run_coroutine_threadsafe(work, loop).result()
+            except GivenUp:
+                raise _NotHere from None
             except (Later, CancelledError) as not_now:  # cancelled: the program ends
                 self._put_back(run_id, owner, PAUSE if isinstance(not_now, Later) else 0)
-                return "waiting"
+                raise _NotHere from None
 
         DBOS.launch()
+        self.take_over()
         threading.Thread(target=self._watch, args=(loop,), name="heartbeat", daemon=True).start()
 
     def enqueue(self, run_id: str, action_id: str, consent: str, *, priority: int = 0) -> None:
@@ -201,10 +205,8 @@ class Engine:
             if home != self._home:
                 return "failed"
             return await self._execute(home, action_id, run_id, consent, fence)
-        except Later:
+        except (Later, GivenUp):
             raise
-        except GivenUp:
-            return "interrupted"  # nobody reads it: the engine knows too that the run is another one's
         except Exception:  # an error here is none of the queue
             log.exception("the run %s of %s failed", run_id, action_id)
             return "failed"

@@ -72,6 +72,11 @@ def refusal(folder: Path, text: str) -> str:
             "[approval_of]\n\nundo = 'maybe'",
             "3: approval_of.undo must be one of ask, allow, deny, not 'maybe'",
         ),
+        ("[worker]\ndatabase = 3", "2: worker.database must be text"),
+        (
+            "mouse = 1\n[worker]\nhost = 'x'",
+            "1: mouse must be true or false; line 3: unknown setting 'worker.host' is ignored",
+        ),
         ("\n[approval_of]\nundo = 3", "3: approval_of.undo must be one of ask, allow, deny, not 3"),
         (
             "\nmodel = 3\nmouse = 1\n[approval_of]\nundo = 'x'\n",

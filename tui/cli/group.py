@@ -48,6 +48,7 @@ COMMANDS = {
     "compile": "tui.cli.compile:compile_command",
     "manifest": "tui.cli.compile:manifest",
     "explain": "tui.cli.compile:explain",
+    "worker": "tui.cli.worker:worker_command",
     "mcp": "tui.cli.mcp:mcp_command",
     "trust": "tui.cli.trust:trust",
     "doctor": "tui.cli.doctor:doctor",

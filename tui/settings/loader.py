@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, NamedTuple, get_origin, get_type_hints
 
 from personas.errors import PersonaError
-from tui.settings.validation import KEYS, RENAMED, TYPES, allowed, faults, faults_in_file
+from tui.settings.validation import KEYS, RENAMED, TYPES, WORKER, allowed, faults, faults_in_file
 
 LARGEST_FILE = 1024 * 1024
 
@@ -174,6 +174,10 @@ def _sorted_out(name: str, table: dict[str, Any]) -> tuple[dict[str, Any], list[
         from tui.commands.keymap import check_keys
 
         return check_keys(table)
+    if name == "worker":
+        return table, [
+            (key, f"unknown setting 'worker.{key}' is ignored") for key in table if key not in WORKER
+        ]
     return table, [*_unknown_tools(table)] if name == "approval_of" else []
 
 

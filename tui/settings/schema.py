@@ -109,6 +109,10 @@ class Settings:
     runs_unasked: int = field(default=3, metadata=rules(least=0))
     """How many test inputs the agent may run without asking, outside of a task."""
 
+    worker: dict[str, str] = field(default_factory=dict)
+    """Where `persona worker` keeps its queue. A table: `[worker]`, `database = "postgresql://host/name"` for workers on several
+    hosts (without it: a file of this machine), and `home = "team"`, the name under which they all know the home."""
+
     about: str = ""
     """What your personas are for, told to the agent when a conversation begins. Empty: what `about.md` in the home says,
     or nothing."""

@@ -14,6 +14,9 @@ from typing import Any
 LEVELS = ("off", "minimal", "low", "medium", "high", "max")
 """How much a model may think before it answers: those of `agent.models.base.ThinkingLevel`."""
 
+WORKER = ("database", "home")
+"""What there is in `worker`."""
+
 RULES_OF_TOOLS = ("ask", "allow", "deny")
 """What `approval_of` may say of a tool."""
 
@@ -74,6 +77,10 @@ def faults(setting: Field[Any], value: Any) -> Iterator[tuple[tuple[str, ...], s
         for tool, rule in value.items():
             if rule not in RULES_OF_TOOLS:
                 yield (name, tool), f"{name}.{tool} must be one of {', '.join(RULES_OF_TOOLS)}{_not(rule)}"
+    elif name == "worker":
+        for key, text in value.items():
+            if not isinstance(text, str):
+                yield (name, key), f"{name}.{key} must be text"
     elif isinstance(value, float) and value == inf:
         yield (name,), f"{name} must be a number that is not infinite"
     elif least is not None and not value >= least:  # so that nan, which compares with nothing, is refused too

@@ -1,0 +1,109 @@
+"""`persona worker`: what it runs, what it refuses, and how it ends."""
+
+from __future__ import annotations
+
+import signal
+import subprocess
+import sys
+import time
+from datetime import UTC, datetime, timedelta
+from unittest import mock
+
+import pytest
+
+from agent.actions import run_log
+from agent.actions.consent import approve
+from agent.worker.database import Database, name_of_home
+from personas.action_store import create_action
+from personas.actions.states import ActionState
+from personas.files import trust
+from tests.support.messages_answers import Silence
+from tests.support.messages_server import MessagesServer, say
+from tests.support.persona_agent import Backend, Workplace
+
+LATE = timedelta(minutes=30)
+
+
+def loopback(server: MessagesServer) -> Backend:
+    return Backend("loopback", {"ANTHROPIC_BASE_URL": server.url, "ANTHROPIC_API_KEY": server.key})
+
+
+def prepare(place: Workplace, title: str, *, trusted: bool = True) -> None:
+    """Make an action of a persona's own that was approved before it was due, half an hour ago."""
+    with mock.patch.dict("os.environ", place.environment()):
+        store, now = place.store, datetime.now(UTC)
+        at = (now - LATE).replace(microsecond=0)
+        values = {"title": title, "persona": "mentor", "kind": "persona", "instructions": "Say it.", "at": at}
+        approve(store.home, [create_action(store, values)], now=now - 2 * LATE)
+        (trust.trust if trusted else trust.distrust)(store.home.root)
+
+
+def state(place: Workplace, action_id: str) -> ActionState:
+    return run_log.runs(place.store.home, action_id)[0].state
+
+
+def test_once_runs_what_is_due_and_ends(place: Workplace) -> None:
+    with MessagesServer(lambda _body: say("It is said.")) as server:
+        place.backend = loopback(server)
+        prepare(place, "Due")
+        for _ in range(2):
+            done = place.run_here("worker", "--once")
+            assert done.returncode == 0, done.stderr
+        assert len(server.bodies) == 1
+    (run,) = run_log.runs(place.store.home, "due")
+    assert (run.state, run.output) == (ActionState.COMPLETED, "It is said.")
+
+
+def test_what_it_cannot_do_is_told_in_a_sentence_and_nothing_runs(
+    place: Workplace, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    prepare(place, "Due", trusted=False)
+    refused = place.run_here("worker", "--once")
+    assert (
+        refused.returncode == 1 and b"is not trusted" in refused.stderr and b"persona trust" in refused.stderr
+    )
+    prepare(place, "Other")
+    config = place.home.parent / "config.toml"
+    for text, said in (
+        ('database = "mysql://host/name"', b"worker.database must be"),
+        ('home = "Our Team"', b"worker.home must be"),
+    ):
+        config.write_text(f"[worker]\n{text}\n")
+        refused = place.run_here("worker", "--once")
+        assert refused.returncode == 1 and said in refused.stderr
+    config.unlink()
+    monkeypatch.setitem(sys.modules, "agent.worker.database", None)
+    monkeypatch.delattr("agent.worker.database", raising=False)
+    without = place.run_here("worker", "--once")
+    assert without.returncode == 1 and b"pip install 'dbos" in without.stderr
+    assert run_log.runs(place.store.home, "due") == run_log.runs(place.store.home, "other") == []
+
+
+def test_a_worker_that_is_ended_leaves_its_runs_to_the_next_one(place: Workplace) -> None:
+    answers = [Silence(), say("It is said.")]
+    with MessagesServer(answers) as server:
+        place.backend = loopback(server)
+        prepare(place, "Due")
+        with subprocess.Popen([sys.executable, "-m", "tui", "worker"], env=place.environment()) as worker:
+            while not server.bodies:
+                assert worker.poll() is None
+                time.sleep(0.02)
+            worker.send_signal(signal.SIGTERM)
+            assert worker.wait(30) == 143
+        assert state(place, "due") in (ActionState.SCHEDULED, ActionState.RUNNING)
+        assert place.run_here("worker", "--once").returncode == 0
+    (run,) = run_log.runs(place.store.home, "due")
+    assert (run.state, run.output) == (ActionState.COMPLETED, "It is said.")
+
+
+def test_a_doctored_queue_is_refused(place: Workplace, tmp_path_factory: pytest.TempPathFactory) -> None:
+    folder = tmp_path_factory.mktemp("state")
+    env = {"XDG_STATE_HOME": str(folder)}
+    prepare(place, "Due")
+    database = Database("", name_of_home(place.home), folder / "persona-editor" / "worker")
+    database.rows("CREATE TABLE workflow_status (inputs TEXT, serialization TEXT)")
+    database.rows("INSERT INTO workflow_status VALUES ('gASV', 'py_pickle')")
+    database.close()
+    refused = place.run_here("worker", "--once", env=env)
+    assert refused.returncode == 1 and b"not JSON" in refused.stderr
+    assert run_log.runs(place.store.home, "due") == []
