@@ -9,15 +9,16 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import AsyncIterator, Awaitable, Callable
-from contextlib import asynccontextmanager, suppress
+from contextlib import asynccontextmanager, nullcontext, suppress
 from dataclasses import dataclass, replace
-from datetime import datetime
+from datetime import datetime, timedelta
 from functools import partial
 from typing import Any
 
 from agent.actions import run_log
 from agent.actions.report import report_text
 from agent.actions.run_log import ActionRun
+from agent.actions.times import stamp
 from agent.chat.chat import Chat, ChatOptions
 from agent.core.clock import Clock
 from agent.core.model import Model, Request
@@ -37,7 +38,13 @@ from agent.outputs.report import PersonaReport
 from agent.outputs.variant import read_runnable
 from agent.tools.context import NotWritten, T, write_in_thread
 from agent.transcript.session_log import Session
-from agent.transcript.session_store import AgentAtWork, agent_lock_path, lock_path
+from agent.transcript.session_store import (
+    AgentAtWork,
+    agent_lock_path,
+    is_held,
+    lock_path,
+    session_lock,
+)
 from personas.actions.document import Action
 from personas.actions.states import ActionState
 from personas.errors import InvalidValue, PersonaError
@@ -52,6 +59,8 @@ PATIENCE = 12
 """Further attempts at a request, about five minutes: nobody is there who would send it again."""
 LOOK = 1.0
 """Seconds between two looks whether the run was cancelled."""
+BEGINS_WITHIN = timedelta(minutes=1)
+"""By then a run that began holds its lock."""
 BUSY = "persona busy"
 
 Act = Callable[[AgentJobs, Chat], Awaitable[Job]]
@@ -131,9 +140,15 @@ async def run_action(
     run = known if known is not None else await asyncio.to_thread(begin)
     if run.is_over:
         return run
+    if known is None and due is None:
+        await asyncio.to_thread(_end_left, context, action)
     if known is not None and fence is not None:
         await asyncio.to_thread(_break_locks, context.store, action.persona, run_id)
-    return await _Run(context, action, run, fence or _anybody, follow or _unattended, on_wait, on_report).go()
+    work = _Run(context, action, run, fence or _anybody, follow or _unattended, on_wait, on_report)
+    with (
+        nullcontext() if action.kind == "agent" else session_lock(context.store, run_id)
+    ):  # whose chat holds it
+        return await work.go()
 
 
 async def _unattended(jobs: AgentJobs, chat: Chat, act: Act) -> None:
@@ -142,6 +157,22 @@ async def _unattended(jobs: AgentJobs, chat: Chat, act: Act) -> None:
     jobs.observe(lambda job: loop.call_soon(jobs.park, persona_id) if job.is_waiting else None)
     await act(jobs, chat)
     await jobs.wait(persona_id)
+
+
+def _end_left(context: RunContext, action: Action) -> None:
+    """End the runs of an action that somebody ran by hand and whose program is gone. Blocking."""
+    begun_by = stamp(context.now() - BEGINS_WITHIN)
+    for run in run_log.runs(context.store.home, action.id):
+        is_left = run.state is ActionState.RUNNING and run.due is None and (run.started_at or "") < begun_by
+        if is_left and not is_held(context.store, run.id):
+            run_log.end(
+                context.store.home,
+                action.id,
+                run.id,
+                ActionState.INTERRUPTED,
+                now=context.now(),
+                why="The program ended under it.",
+            )
 
 
 def _break_locks(store: Store, persona_id: str, run_id: str) -> None:
@@ -347,7 +378,7 @@ class _Run:
     async def _may_write(self) -> bool:
         try:
             await self.fence()
-        except PersonaError:
+        except Exception:  # noqa: BLE001 - what cannot be asked may be another program's by now; `go` raises it
             assert self._jobs is not None, "nothing is written before"
             self._jobs.abandon(self.action.persona)
             return False

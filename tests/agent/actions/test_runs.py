@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
-from datetime import UTC, datetime
+import sys
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
@@ -13,11 +15,12 @@ from agent.actions import run, run_log
 from agent.actions.run import RunContext, run_action
 from agent.actions.run_log import ActionRun
 from agent.chat.chat import Chat, ChatOptions
+from agent.core.clock import SystemClock, Timer
 from agent.core.model import Failed, ModelError
 from agent.jobs.options import JobOptions
-from agent.models.scripted import Hang, Pause, ScriptedModel, answer
+from agent.models.scripted import Act, Hang, Pause, ScriptedModel, answer
 from agent.outputs.evaluator import Evaluator, OutputOptions
-from agent.transcript.session_store import AgentAtWork
+from agent.transcript.session_store import AgentAtWork, agent_lock_path, lock_path
 from personas.actions.document import Action, Limits
 from personas.changes import SetPrompt
 from personas.versions.authorship import USER
@@ -38,6 +41,13 @@ id = "free"
 content = "Anything."
 expect = [{ type = "icontains", value = "yes" }]
 """
+
+
+class ImpatientClock(SystemClock):
+    """A clock that waits for nothing."""
+
+    def call_later(self, _seconds: float, function: Callable[[], object]) -> Timer:
+        return super().call_later(0, function)
 
 
 def action(**fields: Any) -> Action:
@@ -120,7 +130,7 @@ async def test_a_limit_of_the_action_interrupts_the_agent_also_where_its_stream_
     assert done.state == "interrupted" and why in done.why and done.ended_at
 
 
-async def test_what_cannot_be_done_says_why(store: FaultyStore, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_what_cannot_be_done_says_why(store: FaultyStore) -> None:
     done = await run_one(store, [REFUSED])
     assert done.state == "failed" and "The key was refused." in done.why
     done = await run_one(store, [REFUSED], run_id="r2", kind="persona")
@@ -128,9 +138,9 @@ async def test_what_cannot_be_done_says_why(store: FaultyStore, monkeypatch: pyt
     for number, kind in enumerate(("agent", "persona", "test")):
         done = await run_one(store, [], run_id=f"gone{number}", kind=kind, persona="gone")
         assert done.state == "failed" and "gone" in done.why
-    monkeypatch.setattr(run, "PATIENCE", 0)
-    done = await run_one(store, [DOWN, answer("never")], run_id="r3", kind="persona")
-    assert done.state in ("failed", "completed")
+    its = replace(context(store, [DOWN] * (run.PATIENCE + 1)), clock=ImpatientClock())
+    done = await run_action(its, action(kind="persona"), run_id="r3")
+    assert done.state == "failed" and done.why.startswith("No connection. (13 attempts were made.)")
 
 
 async def test_the_persona_itself_answers_the_instructions(store: FaultyStore) -> None:
@@ -228,13 +238,39 @@ async def test_it_waits_for_its_persona(store: FaultyStore) -> None:
     assert (done.state, done.why) == ("completed", "")
 
 
+async def test_who_was_given_up_and_is_there_still_holds_nothing_up(store: FaultyStore) -> None:
+    run_log.begin(store.home, action(), "r1", now=NOW, due=NOW)
+    locks = [lock_path(store, "r1"), agent_lock_path(store, "kept")]
+    holds = "".join(f"held.enter_context(hold(Path({str(path)!r}))); " for path in locks)
+    script = (
+        "import contextlib, sys\nfrom pathlib import Path\nfrom personas.files.lock import hold\n"
+        f"with contextlib.ExitStack() as held:\n    {holds}print('held', flush=True); sys.stdin.read()"
+    )
+    stopped = await asyncio.create_subprocess_exec(
+        sys.executable, "-c", script, stdin=asyncio.subprocess.PIPE, stdout=asyncio.subprocess.PIPE
+    )
+    assert stopped.stdin is not None and stopped.stdout is not None
+    assert await stopped.stdout.readline() == b"held\n"
+    its = context(store, [answer(COMPLETE)])
+    done = await run_action(its, action(), run_id="r1", fence=run._anybody)
+    assert done.state == "completed"
+    stopped.stdin.close()
+    assert await stopped.wait() == 0
+
+
+async def test_a_run_by_hand_whose_program_is_gone_is_interrupted(store: FaultyStore) -> None:
+    run_log.begin(store.home, action(), "gone", now=NOW - timedelta(hours=1))
+    run_log.begin(store.home, action(), "due", now=NOW - timedelta(hours=1), due=NOW)
+    await run_one(store, [answer(COMPLETE)])
+    states = {one.id: str(one.state) for one in run_log.runs(store.home, "warm")}
+    assert states == {"gone": "interrupted", "due": "running", "r1": "completed"}
+
+
 async def test_a_prompt_that_changes_while_the_agent_works_is_merged_as_in_any_run(
     store: FaultyStore,
 ) -> None:
     def change() -> None:
         store.change("kept", SetPrompt("You are kept.\nAlways.\nTo the last.\n"), revision=None, by=USER)
-
-    from agent.models.scripted import Act
 
     done = await run_one(store, [answer(Act(change), EDIT), answer(COMPLETE)], edits="apply")
     assert done.state == "completed"
