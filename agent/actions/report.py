@@ -28,7 +28,8 @@ def report_text(
             for one in report.inputs
             if one.id in earlier and one.verdict != "none"
         ]
-        lines.append(f"since the last run ({before.started_at}): {compare(pairs).sentence}")
+        when = (before.started_at or "")[:16].replace("T", " ")
+        lines.append(f"since the last run ({when} UTC): {compare(pairs).sentence}")
     for one in report.inputs:
         was = earlier[one.id].verdict if one.id in earlier else ""
         if earlier and changes_only and (was == one.verdict):

@@ -22,7 +22,7 @@ from agent.actions.times import stamp
 from agent.chat.chat import Chat, ChatOptions
 from agent.core.clock import Clock
 from agent.core.model import Model, Request
-from agent.core.redaction import text_of
+from agent.core.redaction import report, text_of
 from agent.core.turns import FAILED, NoticeTurn
 from agent.jobs.agent_jobs import AgentJobs
 from agent.jobs.job import Job
@@ -220,10 +220,14 @@ class _Run:
             values = {**self._used(), "state": ActionState.INTERRUPTED, "why": str(limit)}
         except AgentAtWork:
             raise
-        except PersonaError as error:
+        except Exception as error:
             if error is self._lost:
                 raise
-            values = {**self._used(), "state": ActionState.FAILED, "why": text_of(error)}
+            why = text_of(error)
+            if not isinstance(error, PersonaError):
+                report(log, f"the run {self.run.id} failed unexpectedly", error)
+                why = f"It failed unexpectedly ({type(error).__name__}); state/persona.log says more."
+            values = {**self._used(), "state": ActionState.FAILED, "why": why}
         except asyncio.CancelledError:
             if self._ask_fence is not _anybody and not self.run.is_over:
                 raise
@@ -447,13 +451,13 @@ class _Run:
             lambda: evaluator.evaluation(persona, variant, only_missing=False, run_id=self.run.id)
         )
         async with _time_limit(self._seconds):
-            report = await evaluator.run(evaluation, pace)
-        self._on_report(report)
+            verdicts = await evaluator.run(evaluation, pace)
+        self._on_report(verdicts)
         before = await asyncio.to_thread(self._run_before)
-        text = report_text(evaluation, report, before, changes_only=self.action.report == "changes")
+        text = report_text(evaluation, verdicts, before, changes_only=self.action.report == "changes")
         values = {**self._used(), "output": text}
-        if missing := [one for one in report.inputs if one.could_not_run]:
-            many = f"{len(missing)} of {len(report.inputs)} test inputs could not be run"
+        if missing := [one for one in verdicts.inputs if one.could_not_run]:
+            many = f"{len(missing)} of {len(verdicts.inputs)} test inputs could not be run"
             return {**values, "state": ActionState.FAILED, "why": f"{many}: {missing[0].sentence}"}
         return {**values, "state": ActionState.COMPLETED}
 

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import json
+import signal
 import subprocess
+import sys
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from tests.support.messages_server import MessagesServer, Refusal, call, say
+from tests.support.messages_server import MessagesServer, Refusal, Silence, call, say
 from tests.support.persona_agent import Backend, Workplace
 
 FILE = """\
@@ -101,6 +104,18 @@ def test_a_run_of_test_inputs_has_the_exit_codes_of_test(place: Workplace, serve
     failed = place.run_here("action", "run", "test")
     assert failed.returncode == 1 and "was pass" in failed.stdout.decode()
     assert place.run_here("action", "run", "test").returncode == 4
+
+
+def test_ctrl_c_interrupts_it_and_says_so(place: Workplace, server: MessagesServer) -> None:
+    server.script = [Silence()]
+    command = [sys.executable, "-m", "tui", "action", "run", "persona", "--json"]
+    with subprocess.Popen(command, env=place.environment(), stdout=subprocess.PIPE) as running:
+        while not server.bodies and running.poll() is None:
+            time.sleep(0.02)
+        running.send_signal(signal.SIGINT)
+        out, _ = running.communicate(timeout=60)
+    assert running.returncode == 130 and json.loads(out)["stop_reason"] == "cancelled"
+    assert [one["state"] for one in runs(place, "persona")] == ["interrupted"]
 
 
 def test_what_cannot_be_run_is_told(place: Workplace) -> None:

@@ -12,16 +12,19 @@ from typing import Any
 import pytest
 
 from agent.actions import run, run_log
+from agent.actions.estimate import price_of_backlog
 from agent.actions.run import RunContext, run_action
 from agent.actions.run_log import ActionRun
 from agent.chat.chat import Chat, ChatOptions
 from agent.core.clock import SystemClock, Timer
-from agent.core.model import Failed, ModelError
+from agent.core.model import Failed, ModelError, Usage
 from agent.jobs.options import JobOptions
+from agent.models.anthropic.endpoint import OFFICIAL
 from agent.models.scripted import Act, Hang, Pause, ScriptedModel, answer
 from agent.outputs.evaluator import Evaluator, OutputOptions
 from agent.transcript.session_store import AgentAtWork, agent_lock_path, lock_path
 from personas.actions.document import Action, Limits
+from personas.actions.states import ActionState
 from personas.changes import SetPrompt
 from personas.versions.authorship import USER
 from tests.support.faulty_store import FaultyStore
@@ -138,6 +141,9 @@ async def test_what_cannot_be_done_says_why(store: FaultyStore) -> None:
     for number, kind in enumerate(("agent", "persona", "test")):
         done = await run_one(store, [], run_id=f"gone{number}", kind=kind, persona="gone")
         assert done.state == "failed" and "gone" in done.why
+    its = replace(context(store, []), make_model=lambda: 1 / 0)
+    done = await run_action(its, action(), run_id="bug")
+    assert done.state == "failed" and "unexpectedly (ZeroDivisionError)" in done.why
     its = replace(context(store, [DOWN] * (run.PATIENCE + 1)), clock=ImpatientClock())
     done = await run_action(its, action(kind="persona"), run_id="r3")
     assert done.state == "failed" and done.why.startswith("No connection. (13 attempts were made.)")
@@ -174,7 +180,7 @@ async def test_a_run_of_test_inputs_is_compared_with_the_one_before(store: Fault
     same = await run_one(store, [answer("So sorry."), answer("Oh yes.")], run_id="r2", **test)
     assert same.output.splitlines() == [
         "kept: 2 passed",
-        "since the last run (2026-11-30T03:00:00.000Z): broke 0, fixed 0: no difference seen on 2 inputs",
+        "since the last run (2026-11-30 03:00 UTC): broke 0, fixed 0: no difference seen on 2 inputs",
     ]
     worse = await run_one(store, [answer("Never."), answer("Yes.")], run_id="r3", **test)
     assert worse.state == "completed", "it was run; that an expectation fails is what it has found"
@@ -275,3 +281,26 @@ async def test_a_prompt_that_changes_while_the_agent_works_is_merged_as_in_any_r
     done = await run_one(store, [answer(Act(change), EDIT), answer(COMPLETE)], edits="apply")
     assert done.state == "completed"
     assert store.get("kept").system_prompt == "You are kept.\nSometimes.\nTo the last.\n"
+
+
+async def test_the_price_of_a_backlog_goes_by_the_last_runs_else_by_what_is_sent(store: FaultyStore) -> None:
+    its = context(store, [])
+    assert price_of_backlog(its, action(), 3) is None, "nobody knows what the agent will do"
+    assert price_of_backlog(its, action(limits=Limits(dollars=0.5)), 3) == 1.5
+    assert price_of_backlog(its, action(kind="persona", persona="gone"), 3) is None
+    priced = Evaluator(
+        store,
+        OutputOptions(),
+        endpoint=OFFICIAL,
+        default_model="claude-sonnet-5-5",
+        make_model=lambda _name: ScriptedModel([]),
+    )
+    with_inputs(store)
+    one = price_of_backlog(replace(its, evaluator=priced), action(kind="persona"), 1)
+    tests = price_of_backlog(replace(its, evaluator=priced), action(kind="test"), 1)
+    assert one and tests and 0 < one < tests < 1
+    for number, cost in enumerate((0.1, 0.3, None)):
+        run_log.begin(store.home, action(), f"r{number}", now=NOW)
+        used = {"usage": Usage(output_tokens=9), "cost": cost}
+        run_log.end(store.home, "warm", f"r{number}", ActionState.COMPLETED, now=NOW, **used)
+    assert price_of_backlog(its, action(), 2) == pytest.approx(0.4)
