@@ -114,6 +114,8 @@ class ChatBar(Vertical):
         self._begins_tasks = False
         self._buttons = ("", "")
         self._second_thought = SecondThought()
+        self._act_button = LiteralButton("Send", focusable=False, classes="chat--act")
+        self._task_button = LiteralButton("", focusable=False, classes="chat--task")
         # These are seen now and then. Each is mounted when it is first shown, which makes the first paint faster.
         self.commands = CommandList(classes="chat--commands")
         """The list of commands, shown while one is being written."""
@@ -127,8 +129,8 @@ class ChatBar(Vertical):
         with Horizontal(classes="chat--row"):
             yield LiteralLabel("> " if self._ascii_only else "› ", classes="chat--glyph")
             yield ChatInput(classes="chat--input")
-            yield LiteralButton("Send", focusable=False, classes="chat--act")
-            yield LiteralButton("", focusable=False, classes="chat--task")
+            yield self._act_button
+            yield self._task_button
 
     def on_mount(self) -> None:
         self.input.commands = self.commands
@@ -415,7 +417,7 @@ class ChatBar(Vertical):
     def _show_mode(self) -> None:
         if not self.is_mounted:
             return
-        act = self.query_one(".chat--act", LiteralButton)
+        act, switch = self._act_button, self._task_button
         word = act_word(
             self._mode,
             begins_tasks=self._begins_tasks and self._switch == "task",
@@ -423,7 +425,6 @@ class ChatBar(Vertical):
             steers=self._draft_is_older and self._live,
         )
         _relabel(act, word)
-        switch = self.query_one(".chat--task", LiteralButton)
         switch.display = self._mode == "idle" and self.offers_switch
         _relabel(switch, switch_word(self._switch, self._begins_tasks, ascii_only=self._ascii_only))
         switch.set_class(self._begins_tasks, "-on")
