@@ -321,7 +321,7 @@ async def test_tab_writes_the_offered_command_out_else_queues_while_it_runs() ->
     app = Stage()
     async with app.run_test() as pilot:
         bar = app.bar
-        await pilot.press("/", "m")
+        await pilot.press("/", "m", "o")
         assert bar.take_tab()
         assert bar.draft == "/model "
         assert not bar.take_tab()
