@@ -16,13 +16,16 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 from agent.models.anthropic.stall_timeouts import StallLimits
+from tests.support.examples import examples
 
 gc.set_threshold(
     100_000, 50, 100
 )  # a fifth of the time of a test with a screen went into looking for garbage
 
 # A slow machine is no fault of what is tested: no test measures how long one example takes to be made,
-settings.register_profile("ours", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.register_profile(
+    "ours", deadline=None, max_examples=examples(50), suppress_health_check=[HealthCheck.too_slow]
+)
 settings.load_profile("ours")
 # and "waiting for the model" is said only where a test asks for it.
 StallLimits.__init__.__defaults__ = (*StallLimits.__init__.__defaults__[:-1], 600.0)  # type: ignore[index]

@@ -173,35 +173,21 @@ def test_a_question_that_came_meanwhile_is_not_answered_by_what_was_typed_in_the
             assert "three lines" not in said
 
 
-def test_a_signal_ends_the_program_and_the_editor_and_what_it_had_saved_is_the_draft(place: Place) -> None:
-    place.editor('printf "a message" > "$1"')
+def test_a_terminal_that_goes_away_ends_the_program_and_the_editor_and_loses_nothing(place: Place) -> None:
+    place.editor('printf "a message" > "$1"; echo more > "$(dirname "$1")/.message.md.swp"')
     with place.start() as terminal:
         place.open_editor(terminal)
         (folder,) = place.left
         assert stat.S_IMODE(folder.stat().st_mode) == 0o700
-        assert {stat.S_IMODE(path.stat().st_mode) for path in folder.iterdir()} == {0o600}
-        terminal.process.send_signal(signal.SIGHUP)
-        assert terminal.ended() == 129
-        assert terminal.restored
-        terminal.until(lambda: not runs(place.editors[0]))
-    assert (folder / "message.md").read_text() == "a message"
-    with place.start() as terminal:
-        terminal.until("a message")
-        terminal.until("again.")
-        assert place.left == []
-        assert place.drafts() == {"optimist": "a message"}
-
-
-def test_a_terminal_that_goes_away_ends_the_program_and_loses_nothing(place: Place) -> None:
-    place.editor('printf "a message" > "$1"; echo more > "$(dirname "$1")/.message.md.swp"')
-    with place.start() as terminal:
-        place.open_editor(terminal)
+        assert stat.S_IMODE((folder / "message.md").stat().st_mode) == 0o600
         terminal.hang_up()
         assert terminal.ended() in (129, -signal.SIGHUP)
-    (folder,) = place.left
+        terminal.until(lambda: not runs(place.editors[0]))
+    assert (folder / "message.md").read_text() == "a message"
     with place.start(size=(160, 40)) as terminal:
         terminal.until("a message")
         terminal.until(lambda: str(folder)[-40:] in terminal.text.replace("\n", ""))
+        assert place.drafts() == {"optimist": "a message"}
     assert (folder / ".message.md.swp").read_text() == "more\n"
 
 

@@ -18,8 +18,7 @@ from tests.support.program import Gate, GatedModel, Program, make_store, program
 from tests.tui.test_app_layout import EVIL, QUOTED, assert_harmless, drawn
 from tests.tui.test_app_settings import page, preferences, row
 from tui.screens.dialogs.confirm import Confirm
-from tui.screens.dialogs.connect_dialog import AskSecret, Connect, SecretInput, WaitDialog
-from tui.screens.dialogs.help import Help
+from tui.screens.dialogs.connect_dialog import AskSecret, Connect, SecretInput
 from tui.screens.dialogs.picker import Pick
 from tui.screens.dialogs.settings import ProgramSettings
 from tui.screens.dialogs.text_prompt import AskLine
@@ -356,10 +355,19 @@ async def test_what_was_named_and_did_not_work_stands_there_again_with_its_key_u
             assert settings.named == Named()
 
 
-async def test_a_way_that_led_nowhere_is_still_marked(
+async def test_a_way_that_led_nowhere_is_still_marked_and_waiting_can_be_stopped(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    cancelled = []
+
     async def find() -> list[LocalServer]:
+        return []
+
+    async def for_ever() -> list[LocalServer]:
+        try:
+            await asyncio.Event().wait()
+        finally:
+            cancelled.append(True)
         return []
 
     monkeypatch.setattr("agent.models.local_servers.find_local_servers", find)
@@ -368,20 +376,7 @@ async def test_a_way_that_led_nowhere_is_still_marked(
         await p.told("No model server answers")
         await p.until(lambda: isinstance(p.app.screen, Connect))
         assert p.app.screen.query_one("#choices").key == "local"  # type: ignore[attr-defined]
-
-
-async def test_waiting_can_be_stopped(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    cancelled = []
-
-    async def for_ever() -> list[object]:
-        try:
-            await asyncio.Event().wait()
-        finally:
-            cancelled.append(True)
-        return []
-
-    monkeypatch.setattr("agent.models.local_servers.find_local_servers", for_ever)
-    async with program(make_store(tmp_path), model=OfflineModel(), preferences=preferences(tmp_path)) as p:
+        monkeypatch.setattr("agent.models.local_servers.find_local_servers", for_ever)
         await choose(p, "local")
         await p.until(lambda: "Looking for" in drawn(p.app.screen))
         await p.press("escape")
@@ -402,37 +397,27 @@ def test_a_key_goes_to_no_other_server_than_it_was_given_for(tmp_path: Path) -> 
     assert settings.connection().api_key == ""
 
 
-async def test_hostile_text_is_only_text_in_all_of_this(tmp_path: Path) -> None:
+async def test_hostile_settings_are_only_text_on_their_page_and_where_a_model_is_chosen(
+    tmp_path: Path,
+) -> None:
     text, env = f'model = "{QUOTED}"\n"{QUOTED}" = 1\n', {"ANTHROPIC_BASE_URL": EVIL}
     settings = preferences(tmp_path, text, env)
     async with program(make_store(tmp_path), model=OfflineModel(), preferences=settings, size=(80, 24)) as p:
-
-        async def never() -> None:
-            await asyncio.Event().wait()
-
-        dialogs = [
-            Connect(EVIL, EVIL),
-            Connect(EVIL, EVIL, greeting=True),
-            AskSecret(EVIL, EVIL),
-            WaitDialog(EVIL, never()),
-            ProgramSettings(settings),
-            Help(EVIL, EVIL),
-        ]
-        for dialog in dialogs:
-            p.app.push_screen(dialog)
-            await p.until(lambda dialog=dialog: p.app.screen is dialog)
-            await p.pilot.pause()
-            assert_harmless(drawn(dialog))
-            dialog.dismiss(None)
-            await p.until(lambda: p.app.screen is p.main)
+        dialog = ProgramSettings(settings)
+        p.app.push_screen(dialog)
+        await p.until(lambda: p.app.screen is dialog)
+        await p.pilot.pause()
+        assert_harmless(drawn(dialog))
+        dialog.dismiss(None)
+        await p.until(lambda: p.app.screen is p.main)
         p.main.action_choose_model()
         assert_harmless(drawn(await p.dialog(Connect)))
 
 
-@pytest.mark.parametrize("size", [(80, 24), (160, 50)])
 async def test_what_did_not_work_is_told_whole_where_it_is_asked_whether_to_keep_the_model(
-    tmp_path: Path, size: tuple[int, int]
+    tmp_path: Path,
 ) -> None:
+    size = (80, 24)
     with MessagesServer([say("ready"), say("I cannot.")]) as server:
         settings = preferences(tmp_path, "# mine\n")
         async with program(make_store(tmp_path), model=OfflineModel(), preferences=settings, size=size) as p:

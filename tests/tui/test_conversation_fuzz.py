@@ -18,6 +18,7 @@ from agent.core.turns import (
     ToolResultTurn,
     UserTurn,
 )
+from tests.support.examples import examples
 from tui.chat.panel_state import PanelState
 from tui.widgets.agent_panel import AgentPanel
 from tui.widgets.conversation import ConversationView
@@ -141,7 +142,7 @@ class Fuzz:
             assert top >= view.max_scroll_y
 
 
-@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("seed", range(examples(2)))
 async def test_whatever_happens_the_screen_stays_whole(seed: int) -> None:
     app = Stage()
     async with app.run_test(size=(60, 20)) as pilot:
@@ -164,7 +165,7 @@ def true_rows(view: ConversationView) -> int:
     return sum(len(part.draw(width)) for entry in view.layout_model.entries for part in entry.parts())
 
 
-@pytest.mark.parametrize("seed", range(2))
+@pytest.mark.parametrize("seed", range(examples(1)))
 async def test_whatever_happens_the_panel_is_as_high_as_what_it_holds(seed: int) -> None:
     app = PanelStage()
     async with app.run_test(size=(60, 30)) as pilot:

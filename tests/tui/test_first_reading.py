@@ -45,8 +45,7 @@ async def test_a_disk_that_refuses_once_at_the_start_is_asked_again(
         assert refused == 2
 
 
-@pytest.mark.parametrize("last", ["two", ""])
-@pytest.mark.parametrize("place", ["ids", "outbox"])
+@pytest.mark.parametrize(("place", "last"), [("ids", "two"), ("outbox", "")])
 async def test_what_is_written_is_remembered_where_the_disk_never_lets_the_program_begin(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, place: str, last: str
 ) -> None:

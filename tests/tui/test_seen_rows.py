@@ -30,8 +30,8 @@ from tui.screens.dialogs.text_prompt import AskLine
 from tui.widgets.question_box import QuestionBox
 from tui.widgets.text.virtual_static import LongStatic, LongText, ascii_breaks
 
-LONG = "ab\n" * 22_222 + "the quick brown fox " * 3_333 + "x" * 66_666
-"""200,000 characters: short lines, one of many words and one word."""
+LONG = "ab\n" * 2_222 + "the quick brown fox " * 1_111 + "x" * 22_222
+"""50,000 characters: short lines, one of many words and one word."""
 ROWS = 1_500
 """Rows that may be laid out until a dialog stands there, was scrolled and has another width: a few screens of them."""
 
