@@ -20,6 +20,7 @@ from pathlib import Path
 from typing import Any
 
 from textual.content import Content
+from textual.events import Key
 from textual.message_pump import MessagePump
 
 from agent.models.scripted import Hang, Script, ScriptedModel, Thought, ToolUse, answer, failed
@@ -433,8 +434,8 @@ async def _dialogs(p: Program) -> AsyncIterator[str]:
         dialog.dismiss(None)
         await p.until(lambda: p.app.screen is p.main)
     for name, action in {
-        "find": lambda: p.main.start(p.press("ctrl+f")),
-        "recall": lambda: p.main.start(p.press("ctrl+r")),
+        "find": lambda: p.app.post_message(Key("ctrl+f", None)),
+        "recall": lambda: p.app.post_message(Key("ctrl+r", None)),
         "help": p.main.action_help,
         "palette": lambda: p.main.action_switch_persona(">"),
         "connect": p.main.action_choose_model,
