@@ -21,7 +21,8 @@ from agent.actions.run_log import ActionRun
 from agent.actions.times import stamp
 from agent.chat.chat import Chat, ChatOptions
 from agent.core.clock import Clock
-from agent.core.model import Model, Request
+from agent.core.events import AgentEnd
+from agent.core.model import DECLINED, Model, Request
 from agent.core.redaction import report, text_of
 from agent.core.turns import FAILED, NoticeTurn
 from agent.jobs.agent_jobs import AgentJobs
@@ -62,6 +63,7 @@ LOOK = 1.0
 BEGINS_WITHIN = timedelta(minutes=1)
 """By then a run that began holds its lock."""
 BUSY = "persona busy"
+NOT_DONE = "The offline model could not do it; connect a real one."
 
 Act = Callable[[AgentJobs, Chat], Awaitable[Job]]
 """Begins the agent's work, or goes on with it; returns the job, which may be over already."""
@@ -320,7 +322,8 @@ class _Run:
         await asyncio.to_thread(self._begin_session, store)
         await self._note(session_id=self.run.id)
         model = await asyncio.to_thread(context.make_model)
-        outputs = AgentOutputs(store, action.persona, lambda: context.evaluator)
+        budget = action.limits.dollars
+        outputs = AgentOutputs(store, action.persona, lambda: context.evaluator, budget=budget)
         chat = Chat(
             store,
             action.persona,
@@ -331,7 +334,8 @@ class _Run:
             may_write=self._may_write,
             outputs=outputs if context.evaluator.is_connected else None,
         )
-        chat.subscribe(lambda event: outputs.begin_budget() if event.type == "agent_start" else None)
+        ends: list[AgentEnd] = []
+        chat.subscribe(lambda event: ends.append(event) if isinstance(event, AgentEnd) else None)
         self._jobs = jobs = AgentJobs(self._job_options(), grants=context.grants, clock=context.clock)
         seen: list[Job] = []
 
@@ -345,10 +349,16 @@ class _Run:
             await self.fence()
             await self._follow(jobs, chat, act)
             job = jobs.task(action.persona) or (seen[-1] if seen else None)
-            return await asyncio.to_thread(self._values_of, job, chat)
+            job = job or await jobs.find(store, action.persona)
+            values = await asyncio.to_thread(self._values_of, job, chat)
         finally:
             await jobs.close()
             await chat.close()
+        if values["state"] is ActionState.COMPLETED and ends and ends[-1].stop_reason == DECLINED:
+            values |= {"state": ActionState.FAILED, "why": NOT_DONE}
+        if values.get("cost") is not None:
+            values["cost"] += outputs.spent
+        return values
 
     def _begin_session(self, store: Store) -> None:
         store.get(self.action.persona)

@@ -30,14 +30,26 @@ class AgentOutputs:
         store: where the persona lives; during a run that proposes, where it is read as proposed.
         persona_id: which one.
         evaluator_of: returns what runs them; called in threads and in the loop.
+        budget: US dollars that its runs may cost together; None: what the settings say.
+
+    Attributes:
+        spent: US dollars since its budget began, as far as prices were known.
     """
 
-    def __init__(self, store: Store, persona_id: str, evaluator_of: Callable[[], Evaluator]) -> None:
+    def __init__(
+        self,
+        store: Store,
+        persona_id: str,
+        evaluator_of: Callable[[], Evaluator],
+        *,
+        budget: float | None = None,
+    ) -> None:
         self.store = store
         self._persona_id = persona_id
         self._evaluator_of = evaluator_of
         self._used: Evaluator | None = None
-        self._spent = 0.0  # dollars, as far as prices were known
+        self._budget = budget
+        self.spent = 0.0
 
     @property
     def _evaluator(self) -> Evaluator:
@@ -46,7 +58,7 @@ class AgentOutputs:
 
     def begin_budget(self) -> None:
         """The agent begins to work: what its runs cost together is counted from now on."""
-        self._spent = 0.0
+        self.spent = 0.0
 
     def asks_first(self, ids: Sequence[str]) -> bool:
         """Return whether so many inputs are more than the agent runs unasked. Reads the disk."""
@@ -111,18 +123,18 @@ class AgentOutputs:
             InvalidValue: it would go beyond that.
             PersonaError: the disk refused.
         """
-        budget = self._evaluator.options.agent_dollars
+        budget = self._budget or self._evaluator.options.agent_dollars
         expected = await asyncio.to_thread(evaluation.estimate, self._evaluator.endpoint)
-        if budget is not None and expected.dollars and self._spent + expected.dollars > budget:
+        if budget is not None and expected.dollars and self.spent + expected.dollars > budget:
             raise InvalidValue(
-                f"This would take {expected.sentence()}; ${self._spent:,.2f} of the budget of ${budget:,.2f} for runs "
+                f"This would take {expected.sentence()}; ${self.spent:,.2f} of the budget of ${budget:,.2f} for runs "
                 "is already spent."
             )
         pace = self._evaluator.pace()
         try:
             return await self._evaluator.run(evaluation, pace)
         finally:
-            self._spent += pace.cost or 0.0
+            self.spent += pace.cost or 0.0
 
     async def close(self) -> None:
         """Close the connections of the models that were used, where nobody else uses them."""

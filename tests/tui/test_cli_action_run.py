@@ -13,6 +13,7 @@ from typing import Any
 
 import pytest
 
+from agent.actions.run import NOT_DONE
 from tests.support.messages_server import MessagesServer, Refusal, Silence, call, say
 from tests.support.persona_agent import Backend, Workplace
 
@@ -74,6 +75,8 @@ def test_the_agents_run_prints_like_chat_and_its_question_is_answered_by_the_run
     history = json.loads(place.run_here("history", "kind", "--json").stdout)
     assert history == {"session_id": None, "turns": []}, "it has a conversation of its own"
     assert place.run_here("reply", "kind", "2").returncode == 1, "a persona's id means its own task"
+    refused = place.run_here("reply", waiting["id"], " ", "--json")
+    assert refused.returncode == 1 and runs(place, "agent") == [waiting], "no answer at all"
     answered = place.run_here("reply", waiting["id"], "2", "--json")
     assert answered.returncode == 0 and lines(answered)[-1]["stop_reason"] == "end_turn"
     result = server.bodies[1]["messages"][-1]["content"][0]
@@ -118,9 +121,20 @@ def test_ctrl_c_interrupts_it_and_says_so(place: Workplace, server: MessagesServ
     assert [one["state"] for one in runs(place, "persona")] == ["interrupted"]
 
 
+def test_the_offline_model_says_that_it_has_not_done_it(place: Workplace) -> None:
+    offline = Workplace(place.home, Backend("none", {}))
+    assert offline.run_here("action", "run", "agent").returncode == 0, "as chat --task"
+    assert offline.run_here("action", "run", "persona").returncode == 4
+    assert [(one["state"], one["why"]) for one in runs(place, "agent")] == [("failed", NOT_DONE)]
+
+
 def test_what_cannot_be_run_is_told(place: Workplace) -> None:
     assert b"no action" in place.run_here("action", "run", "gone").stderr
-    (place.store.home.actions / "agent.toml").write_text("title = ")
+    path = place.store.home.actions / "agent.toml"
+    path.write_text(path.read_text().replace('"kind"', '"gone"', 1))
+    nobody = place.run_here("action", "run", "agent", "--json")
+    assert nobody.returncode == 1 and "gone" in lines(nobody)[-1]["message"]
+    path.write_text("title = ")
     broken = place.run_here("action", "run", "agent", "--json")
     assert broken.returncode == 1 and "broken" in lines(broken)[-1]["message"]
     assert place.run_here("reply", "run-that-is-none", "yes").returncode == 1

@@ -11,7 +11,7 @@ import click
 
 from personas.errors import InvalidValue
 from tui.app.signals import heeded
-from tui.cli.exit_codes import COULD_NOT_RUN, OF_SIGNAL
+from tui.cli.exit_codes import COULD_NOT_RUN, FAILED, OF_SIGNAL
 from tui.cli.group import Invocation
 from tui.cli.options import json_option, model_option
 from tui.cli.task_answers import Answers, answer_timeout, wait_option
@@ -103,12 +103,18 @@ def go_on(
     log_to(invocation.store.home)
     context = run_context(invocation.store, invocation.agent_settings)
     codes: list[int] = []
+    faults: list[Exception] = []
     received: list[signal.Signals] = []
     reports: list[PersonaReport] = []
 
     async def follow(jobs: AgentJobs, chat: Chat, begin: Act) -> None:
         session = TaskSession(jobs, chat, printer, Answers(answer_timeout=wait), run_id)
-        codes.append(await session.follow(act or begin))
+        try:
+            codes.append(await session.follow(act or begin))
+        except Exception as error:
+            if act is None and not (printer.reader_gone or printer.unwritable):
+                raise
+            faults.append(error)  # of the answer, or of stdout: the run is what it is
 
     async def work() -> ActionRun:
         try:
@@ -138,12 +144,16 @@ def go_on(
         return None
 
     run = asyncio.run(go())
+    if faults:
+        raise faults[0]
     if codes:
         return codes[0]
     _print_end(run, printer)
     if received:
         return OF_SIGNAL[received[0]]
-    return exit_code(reports) if reports else COULD_NOT_RUN if run is None or run.why else 0
+    if reports or (run is not None and not run.why):
+        return exit_code(reports)
+    return FAILED if action.kind == "agent" else COULD_NOT_RUN
 
 
 def _print_end(run: ActionRun | None, printer: Printer) -> None:
