@@ -460,6 +460,8 @@ class _Run:
         evaluation = await asyncio.to_thread(
             lambda: evaluator.evaluation(persona, variant, only_missing=False, run_id=self.run.id)
         )
+        for one in evaluation.made:  # by an earlier program
+            pace.count(one.usage, one.cost)
         async with _time_limit(self._seconds):
             verdicts = await evaluator.run(evaluation, pace)
         self._on_report(verdicts)

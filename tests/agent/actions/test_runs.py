@@ -199,11 +199,13 @@ async def test_a_run_of_test_inputs_goes_on_from_what_it_has_stored(store: Fault
         if fences == 2:  # before the second answer is stored
             raise GivenUp
 
-    its = context(store, [answer("Sorry."), answer("Lost.")])
+    used = Usage(output_tokens=5)
+    its = context(store, [answer("Sorry.", usage=used), answer("Lost.", usage=used)])
     with pytest.raises(GivenUp):
         await run_action(its, action(**test), run_id="r1", fence=given_up_later)
-    its = context(store, [answer("Yes.")])
+    its = context(store, [answer("Yes.", usage=used)])
     done = await run_action(its, action(**test), run_id="r1")
+    assert done.usage.output_tokens == 10, "what it used in the earlier program counts"
     assert done.output.startswith("kept: 2 passed") and len(its.make_model().requests) == 1  # type: ignore[attr-defined]
 
 
