@@ -359,8 +359,8 @@ async def test_older_turns_are_read_when_one_comes_to_the_top(
 ) -> None:
     monkeypatch.setattr("agent.transcript.session_store.RECENT_TURNS", 4)
     store = make_store(tmp_path)
-    async with program(store, *[answer(f"answer {n}") for n in range(6)]) as p:
-        for number in range(6):
+    async with program(store, *[answer(f"answer {n}") for n in range(4)]) as p:
+        for number in range(4):
             await p.run_to_end(f"message {number}")
     async with program(store, settings=Settings(sent_turns=1)) as p:
         await p.press("ctrl+o")
@@ -368,7 +368,7 @@ async def test_older_turns_are_read_when_one_comes_to_the_top(
         assert "message 0" not in [entry.text() for entry in entries]
         await p.main.conversation.history.load_older()
         texts = [entry.text() for entry in p.main.conversation.view.layout_model.entries]
-        assert texts == [text for n in range(6) for text in (f"message {n}", f"answer {n}")]
+        assert texts == [text for n in range(4) for text in (f"message {n}", f"answer {n}")]
 
 
 async def test_no_key_of_textual_ends_the_program_and_quitting_asks_while_the_agent_works(

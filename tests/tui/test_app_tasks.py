@@ -536,7 +536,7 @@ async def test_the_activity_line_changes_seldom_however_much_happens(
 ) -> None:
     titles: list[str] = []
     monkeypatch.setattr(AgentPanel, "set_title", lambda _panel, text: titles.append(text))
-    steps = [answer(ToolUse("get_persona", {}), ids=f"call{number}") for number in range(30)]
+    steps = [answer(ToolUse("get_persona", {}), ids=f"call{number}") for number in range(15)]
     async with program(make_store(tmp_path), *steps, answer(DONE), settings=QUICK) as p:
         begun = time.monotonic()
         await p.say("/task go")

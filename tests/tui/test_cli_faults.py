@@ -228,10 +228,7 @@ def started(place: Workplace, server: MessagesServer, *arguments: str) -> subpro
     )
 
 
-@pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
-def test_a_signal_saves_the_partial_answer_and_ends_the_stream(
-    place: Workplace, number: signal.Signals, code: int
-) -> None:
+def test_a_signal_saves_the_partial_answer_and_ends_the_stream(place: Workplace) -> None:
     place.run_here("list")
     with MessagesServer([say("half an answer, and more to come", stall_after_events=5)]) as server:
         process = started(place, server, "tell me", "--json")
@@ -240,10 +237,10 @@ def test_a_signal_saves_the_partial_answer_and_ends_the_stream(
         while told_so_far[-1]["type"] == "notice":  # that it still waits for the model, on a busy machine
             told_so_far.append(json.loads(process.stdout.readline()))
         assert told_so_far[-1]["type"] == "text_delta"
-        process.send_signal(number)
+        process.send_signal(signal.SIGINT)
         out, _err = process.communicate(timeout=60)
     events = [json.loads(line) for line in out.splitlines()]
-    assert process.returncode == code
+    assert process.returncode == 130
     assert events[-1] == {"type": "done", "stop_reason": "cancelled", "usage": events[-1]["usage"]}
     turns = json.loads(place.run_here("history", "optimist", "--json").stdout)["turns"]
     (said,) = [turn for turn in turns if turn["type"] == "assistant_text"]

@@ -18,24 +18,7 @@ INPUTS = 'name = "A"\nsystem_prompt = ""\n' + "".join(
 )
 
 
-async def test_marked_personas_are_deleted_after_one_question_and_can_be_restored(tmp_path: Path) -> None:
-    store = make_store(tmp_path, THREE)
-    async with program(store) as p:
-        p.main.action_go("personas")
-        await p.press("space", "space")
-        assert p.main.personas.rows.marked == ["a", "b"]
-        assert drawn(p.main).count(MARK) == 2
-        await p.press("x")
-        dialog = await p.dialog(Confirm)
-        assert "Delete 2 personas?" in drawn(dialog)
-        await p.press("y")
-        await p.until(lambda: store.ids() == ["c"])
-        await p.until(lambda: p.main.documents.id == "c")
-        assert p.main.personas.rows.marked == []
-        assert len(await p.main.documents.workspace.deleted()) == 2
-
-
-async def test_while_several_are_deleted_none_of_them_is_opened(
+async def test_marked_personas_are_deleted_after_one_question_and_none_of_them_is_opened(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     store = make_store(tmp_path, THREE)
@@ -49,39 +32,47 @@ async def test_while_several_are_deleted_none_of_them_is_opened(
 
         monkeypatch.setattr(p.main.documents, "open", watched)
         p.main.action_go("personas")
-        await p.press("space", "space", "x")
-        await p.dialog(Confirm)
+        await p.press("space", "space")
+        assert p.main.personas.rows.marked == ["a", "b"]
+        assert drawn(p.main).count(MARK) == 2
+        await p.press("x")
+        dialog = await p.dialog(Confirm)
+        assert "Delete 2 personas?" in drawn(dialog)
         await p.press("y")
+        await p.until(lambda: store.ids() == ["c"])
         await p.until(lambda: p.main.documents.id == "c")
-        assert opened == ["c"]
+        assert p.main.personas.rows.marked == [] and opened == ["c"]
+        assert len(await p.main.documents.workspace.deleted()) == 2
 
 
-async def test_saying_no_keeps_personas_and_marks_and_escape_takes_the_marks_away(tmp_path: Path) -> None:
+async def test_a_no_keeps_the_marks_and_space_and_escape_take_them_away_once_the_agent_is_stopped(
+    tmp_path: Path,
+) -> None:
     store = make_store(tmp_path, THREE)
-    async with program(store) as p:
-        p.main.action_go("personas")
-        await p.press("space", "x")
-        await p.dialog(Confirm)
-        await p.press("n")
-        await p.until(lambda: p.app.screen is p.main)
-        assert store.ids() == ["a", "b", "c"]
-        assert p.main.personas.rows.marked == ["a"]
-        assert "clear the marks" in drawn(p.main)
-        await p.press("escape")
-        assert p.main.personas.rows.marked == []
-        assert p.main.personas.rows.has_focus
-
-
-async def test_escape_stops_the_agent_before_it_takes_marks_away(tmp_path: Path) -> None:
-    async with program(make_store(tmp_path, THREE), [*answer("I begin")[:2], Hang()]) as p:
+    async with program(store, [*answer("I begin")[:2], Hang()]) as p:
+        rows = p.main.personas.rows
         await p.say("go")
         await p.until(lambda: p.main.conversation.tasks.can_stop)
         p.main.action_go("personas")
         await p.press("space", "escape")
         await p.until(lambda: not p.main.conversation.running)
-        assert p.main.personas.rows.marked == ["a"]
+        assert rows.marked == ["a"]
         await p.press("escape")
-        assert p.main.personas.rows.marked == []
+        assert rows.marked == []
+        rows.select("a")
+        await p.press("space", "up", "space")
+        assert rows.marked == []
+        await p.press("space")
+        marked = rows.marked
+        await p.press("x")
+        await p.dialog(Confirm)
+        await p.press("n")
+        await p.until(lambda: p.app.screen is p.main)
+        assert store.ids() == ["a", "b", "c"]
+        assert len(marked) == 1 and rows.marked == marked
+        assert "clear the marks" in drawn(p.main)
+        await p.press("escape")
+        assert rows.marked == [] and rows.has_focus
 
 
 async def test_marked_personas_are_copied_without_a_question(tmp_path: Path) -> None:
@@ -91,13 +82,6 @@ async def test_marked_personas_are_copied_without_a_question(tmp_path: Path) -> 
         await p.press("space", "down", "space", "c")
         await p.until(lambda: len(store.ids()) == 5)
         assert {store.get(key).name for key in store.ids()} >= {"A (copy)", "C (copy)"}
-
-
-async def test_a_mark_is_taken_away_by_a_second_space(tmp_path: Path) -> None:
-    async with program(make_store(tmp_path, THREE)) as p:
-        p.main.action_go("personas")
-        await p.press("space", "up", "space")
-        assert p.main.personas.rows.marked == []
 
 
 async def test_marked_test_inputs_are_copied_and_deleted_and_undo_brings_them_back(tmp_path: Path) -> None:

@@ -63,16 +63,30 @@ async def over(p: Program, status: str = "completed") -> None:
 # -- in the panel ------------------------------------------------------------------------------------------
 
 
-async def test_a_report_on_the_way_is_read_in_full_as_the_agents_words(tmp_path: Path) -> None:
+async def test_a_report_on_the_way_is_read_in_full_and_what_tells_the_model_to_go_on_is_not(
+    tmp_path: Path,
+) -> None:
     store = make_store(tmp_path)
-    answers = [answer(ToolUse("send_update", {"text": REPORT})), answer(DONE, ids="done")]
+    update = answer(ToolUse("send_update", {"text": REPORT}))
+
+    def check(p: Program) -> None:
+        shown = drawn(p)
+        assert REPORT in " ".join(shown) and not any("send_update" in line for line in shown)
+        assert any("Thinking aloud." in line for line in shown)
+        assert not any("still open" in line for line in shown)
+
+    answers = [update, answer("Thinking aloud."), answer(DONE, ids="done")]
     async with program(store, *answers, settings=QUICK, size=(80, 24)) as p:
         await p.say("/task go")
         await over(p)
-        shown = drawn(p)
-        assert REPORT in " ".join(shown) and not any("send_update" in line for line in shown)
+        check(p)
+        talk = p.main.conversation.talk
+        assert talk is not None and talk.chat is not None
+        turns = list(talk.chat.turns)
+        assert any(isinstance(turn, NoticeTurn) and turn.content == GO_ON_TASK for turn in turns)
+        assert "still open" not in as_markdown(turns)
     async with program(store, size=(80, 24)) as p:
-        assert REPORT in " ".join(drawn(p)), "likewise when it is read again"
+        check(p)  # likewise when it is read again
 
 
 async def test_a_report_that_was_not_taken_is_an_error_like_any_other(tmp_path: Path) -> None:
@@ -95,23 +109,6 @@ async def test_the_answer_to_a_question_stands_behind_it(tmp_path: Path) -> None
         shown = drawn(p)
         place = next(number for number, line in enumerate(shown) if "Which colour do you like?" in line)
         assert shown[place + 1] == "  you  deep [b]blue[/b]"
-
-
-async def test_what_the_program_tells_the_model_to_go_on_is_shown_to_nobody(tmp_path: Path) -> None:
-    store = make_store(tmp_path)
-    async with program(store, answer("Thinking aloud."), answer(DONE), settings=QUICK) as p:
-        await p.say("/task go")
-        await over(p)
-        assert any("Thinking aloud." in line for line in drawn(p))
-        assert not any("still open" in line for line in drawn(p))
-        talk = p.main.conversation.talk
-        assert talk is not None and talk.chat is not None
-        turns = list(talk.chat.turns)
-        assert any(isinstance(turn, NoticeTurn) and turn.content == GO_ON_TASK for turn in turns)
-        assert "still open" not in as_markdown(turns)
-    async with program(store) as p:
-        assert any("Thinking aloud." in line for line in drawn(p))
-        assert not any("still open" in line for line in drawn(p))
 
 
 async def test_a_task_that_asks_while_the_program_is_to_end_says_so(tmp_path: Path) -> None:
