@@ -115,7 +115,6 @@ def missed(
         late = []
     elif action.catch_up == "once":
         late = late[-1:]
-    late = [due for due in late if now - due <= action.window]
     return (*late, *(due for due in times if now - due <= GRACE))
 
 

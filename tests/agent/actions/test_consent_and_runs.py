@@ -303,6 +303,12 @@ def test_once_and_by_hand_an_action_keeps_its_last_runs_state(store: Store) -> N
     for action in (by_hand, once):
         row = _row(store, action.id, NOW + DAY)
         assert (row.state, row.why) == (S.INTERRUPTED, "limit: 5 steps")
+    run_log.begin(home, by_hand, "again", now=NOW)
+    run_log.cancel_runs(home, by_hand.id, now=NOW)
+    consent.cancel(home, by_hand.id)
+    assert _row(store, "nightly").state is S.CANCELLED
+    consent.approve(home, [by_hand], now=NOW)
+    assert _row(store, "nightly").state is S.INTERRUPTED
     late = _made(store, "Late", at=datetime(2026, 6, 1))
     consent.approve(home, [late], now=NOW)
     assert (_row(store, "late").state, _row(store, "late").why) == (S.OPEN, "its time has passed")
