@@ -343,6 +343,14 @@ class OutputLog:
         stored.take(self._journal.read().records)
         return stored
 
+    def holds(self, word: str) -> bool:
+        """Return whether a word of ASCII letters and digits, in lower case, is anywhere in the file, in any case.
+
+        Raises:
+            PersonaError: the file cannot be read at all.
+        """
+        return self._journal.holds(word.encode())
+
     def newest(self, most: int) -> list[dict[str, Any]]:
         """Return the last records, at most so many, the oldest first; the rest of the file is not read.
 

@@ -1,4 +1,4 @@
-"""Regular expressions from a file, searched in a process of their own, which is killed when it takes too long."""
+"""Regular expressions from a file or a person, searched in a process of their own, which is killed when it takes too long."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ import sys
 import threading
 from collections import Counter
 from functools import lru_cache
+from typing import Any
 
 SECONDS = 1.0
 """How long one search may take."""
@@ -20,11 +21,15 @@ _WORKER = """
 import json, re, sys
 print("ready", flush=True)
 for line in sys.stdin:
-    pattern, text = json.loads(line)
+    pattern, text, new = json.loads(line)
     try:
-        print("found" if re.search(pattern, text) else "none", flush=True)
-    except (re.error, OverflowError, RecursionError, MemoryError) as error:
-        print("invalid " + json.dumps(str(error)), flush=True)
+        if new is None:
+            answer = re.search(pattern, text) is not None
+        else:
+            answer = [(*one.span(), one.expand(new)) for one in re.finditer(pattern, text, re.MULTILINE)]
+    except (re.error, IndexError, OverflowError, RecursionError, MemoryError) as error:
+        answer = str(error)
+    print(json.dumps(answer), flush=True)
 """
 
 
@@ -45,11 +50,24 @@ class RegexWorker:
         Raises:
             RegexError: it is invalid, or takes longer than `seconds`.
         """
+        return self._answer(pattern, text, None, seconds) is True
+
+    def matches(
+        self, pattern: str, text: str, new: str, seconds: float = SECONDS
+    ) -> list[tuple[int, int, str]]:
+        """Return start and end of each match, and what `new` becomes there; `^` and `$` are the ends of lines.
+
+        Raises:
+            RegexError: see `search`; or `new` names a group that there is not.
+        """
+        return [tuple(one) for one in self._answer(pattern, text, new, seconds)]
+
+    def _answer(self, pattern: str, text: str, new: str | None, seconds: float) -> Any:
         with self._lock:
-            answer = self._ask(json.dumps([pattern, text]).encode() + b"\n", seconds)
-        if answer.startswith("invalid "):
-            raise RegexError(f"is not a regular expression: {json.loads(answer[8:])}")
-        return answer == "found"
+            answer = json.loads(self._ask(json.dumps([pattern, text, new]).encode() + b"\n", seconds))
+        if isinstance(answer, str):
+            raise RegexError(f"is not a regular expression: {answer}")
+        return answer
 
     def close(self) -> None:
         """End the process; the next search starts another one."""
@@ -121,3 +139,12 @@ def search(pattern: str, text: str) -> bool:
     if isinstance(found, str):
         raise RegexError(found)
     return found
+
+
+def matches(pattern: str, text: str, new: str = "") -> list[tuple[int, int, str]]:
+    """Return the matches in a text, see `RegexWorker.matches`.
+
+    Raises:
+        RegexError: the pattern is invalid or takes too long.
+    """
+    return _SHARED.matches(pattern, text, new)

@@ -118,6 +118,17 @@ class Journal:
         except OSError as error:
             raise storage_error(error, "read", self.path) from None
 
+    def holds(self, word: bytes) -> bool:
+        """Return whether these bytes, of which none is a capital, are anywhere in the file, in any case.
+
+        Raises:
+            OutsideHome, StorageError: see `read`.
+        """
+        for descriptor in self._reading():
+            with os.fdopen(os.dup(descriptor), "rb") as file:
+                return word in file.read().lower()
+        return False
+
     def first(self) -> dict[str, Any] | None:
         """Return the record on the first line, or None when there is none, or none that short (`FIRST_LIMIT`).
 

@@ -33,6 +33,7 @@ COMMANDS = {
     "restore": "tui.cli.versions:restore",
     "undo": "tui.cli.versions:undo",
     "redo": "tui.cli.versions:redo",
+    "find": "tui.cli.find:find",
     "run": "tui.cli.run:run",
     "outputs": "tui.cli.outputs:outputs",
     "test": "tui.cli.test:test",

@@ -1,0 +1,78 @@
+"""The texts that a person writes in a document, each with its place: a prompt, test inputs, what a part says. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+from personas.library.skill_file import frontmatter_span, read_skill_file
+from personas.library_changes import set_skill_key
+from personas.toml.edit import set_value
+from personas.toml.parse import parse
+
+PROMPT, INPUT = "prompt", "input "
+_KEYS = ("description", "summary", "content", "instruction")
+
+
+class TextAt(NamedTuple):
+    """A text in a document.
+
+    Attributes:
+        where: `prompt`, `input ID`; in the library the key, or `stage NAME`.
+        path: of its value in the file.
+        text: the value.
+    """
+
+    where: str
+    path: tuple[str | int, ...]
+    text: str
+
+
+def texts_in(key: str, text: str, *, is_skill_file: bool = False) -> list[TextAt]:
+    """Return the texts of a document, in the order in which they are shown.
+
+    Args:
+        key: a persona's id, or `KIND/NAME`.
+        text: of its file.
+        is_skill_file: whether that is a `SKILL.md`.
+
+    Raises:
+        BrokenFile: the text is no TOML.
+    """
+    if is_skill_file:
+        said = {**read_skill_file(text)[0], "content": text[frontmatter_span(text)[2] :]}
+        return [TextAt(one, (one,), said[one]) for one in ("description", "content") if one in said]
+    values = _of_library(parse(text)) if "/" in key else _of_persona(parse(text))
+    return [one for one in values if isinstance(one.text, str)]
+
+
+def with_text(text: str, path: tuple[str | int, ...], value: str, *, is_skill_file: bool = False) -> str:
+    """Return the text of a file with another value at a path of `texts_in`.
+
+    Raises:
+        BrokenFile, EditRefused: it cannot be changed alone.
+    """
+    return set_skill_key(str(path[0]), value).apply(text) if is_skill_file else set_value(text, path, value)
+
+
+def _of_persona(fields: dict[str, Any]) -> Iterator[TextAt]:
+    yield TextAt(PROMPT, ("system_prompt",), fields.get("system_prompt", ""))
+    for at, table in _tables(fields, "test_inputs"):
+        where, path = f"{INPUT}{table.get('id', at + 1)}", ("test_inputs", at)
+        yield TextAt(where, (*path, "content"), table.get("content", ""))
+        for number, message in _tables(table, "messages"):
+            yield TextAt(where, (*path, "messages", number, "content"), message.get("content", ""))
+
+
+def _of_library(fields: dict[str, Any]) -> Iterator[TextAt]:
+    for key in _KEYS:
+        yield TextAt(key, (key,), fields.get(key, ""))
+    for at, stage in _tables(fields, "stages"):
+        for key in ("description", "condition"):
+            yield TextAt(f"stage {stage.get('name', at + 1)}", ("stages", at, key), stage.get(key, ""))
+
+
+def _tables(fields: dict[str, Any], key: str) -> list[tuple[int, dict[str, Any]]]:
+    found = fields.get(key)
+    tables = found if isinstance(found, list) else []
+    return [(at, one) for at, one in enumerate(tables) if isinstance(one, dict)]
