@@ -23,6 +23,7 @@ from personas.files.home import open_home
 from personas.persona import Persona
 from personas.store import Store
 from personas.versions.authorship import USER
+from tests.support.messages_server import MessagesServer
 
 ROOT = Path(__file__).parent.parent.parent
 
@@ -130,6 +131,15 @@ class Workplace:
                 code = left.code
         written = [stream.buffer.getvalue() for stream in (out, err)]  # type: ignore[attr-defined]
         return subprocess.CompletedProcess(arguments, int(str(code or 0)), *written)
+
+
+def served(home: Path, server: MessagesServer, *, here: bool = False, **files: str) -> Workplace:
+    """Return a home with these persona files (id to text), in which the server is the model."""
+    env = {"ANTHROPIC_BASE_URL": server.url, "ANTHROPIC_API_KEY": server.key}
+    place = Workplace(home, Backend("loopback", env, here))
+    for name, text in files.items():
+        (place.store.home.personas / f"{name}.toml").write_text(text)
+    return place
 
 
 def create_test_persona(

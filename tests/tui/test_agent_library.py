@@ -24,7 +24,7 @@ from tests.support.faulty_store import FaultyStore
 from tests.support.messages_answers import Reply, say
 from tests.support.messages_answers import call as call_tool
 from tests.support.messages_server import MessagesServer
-from tests.support.persona_agent import Backend, Workplace, send_agent_message
+from tests.support.persona_agent import Workplace, send_agent_message, served
 from tests.support.program import make_store, program
 from tests.support.task_bench import COMPLETE, PROMPT, Bench
 from tui.screens.library.place import LibraryPlace
@@ -68,9 +68,7 @@ def brain() -> Brain:
 @pytest.fixture
 def place(tmp_path: Path, brain: Brain) -> Iterator[Workplace]:
     with MessagesServer(brain) as server:
-        env = {"ANTHROPIC_BASE_URL": server.url, "ANTHROPIC_API_KEY": server.key}
-        place = Workplace(tmp_path / "home", Backend("loopback", env, here=True))
-        (place.store.home.personas / "kept.toml").write_text('system_prompt = "You are kept."\n')
+        place = served(tmp_path / "home", server, here=True, kept='system_prompt = "You are kept."\n')
         fill(place.store)
         yield place
 

@@ -13,7 +13,7 @@ from personas.persona import read_persona
 from tests.support.messages_answers import Reply, say
 from tests.support.messages_answers import call as call_tool
 from tests.support.messages_server import MessagesServer
-from tests.support.persona_agent import Backend, Workplace, send_agent_message
+from tests.support.persona_agent import Workplace, send_agent_message, served
 
 FILE = 'name = "Kind"\nsystem_prompt = "Be cruel."\n' + "".join(
     f'\n[[test_inputs]]\nid = "n{i}"\ncontent = "question {i}"\nexpect = [{{ type = "contains", value = "kind" }}]\n'
@@ -43,10 +43,7 @@ def brain() -> Brain:
 @pytest.fixture
 def place(tmp_path: Path, brain: Brain) -> Iterator[Workplace]:
     with MessagesServer(brain) as server:
-        env = {"ANTHROPIC_BASE_URL": server.url, "ANTHROPIC_API_KEY": server.key}
-        place = Workplace(tmp_path / "home", Backend("loopback", env, here=True))
-        (place.store.home.personas / "kind.toml").write_text(FILE)
-        yield place
+        yield served(tmp_path / "home", server, here=True, kind=FILE)
 
 
 def results(reply: Any) -> list[Any]:

@@ -13,7 +13,7 @@ from agent.outputs.ensemble import EnsembleLog, PersonaAnswer
 from agent.outputs.variant import variant_now
 from tests.support.messages_answers import Refusal, say
 from tests.support.messages_server import MessagesServer
-from tests.support.persona_agent import Backend, Workplace
+from tests.support.persona_agent import Backend, Workplace, served
 from tui.cli.ask import AnswerStream
 
 
@@ -25,15 +25,8 @@ def server() -> Iterator[MessagesServer]:
 
 @pytest.fixture
 def place(tmp_path: Path, server: MessagesServer) -> Workplace:
-    place = Workplace(
-        tmp_path / "home",
-        Backend("loopback", {"ANTHROPIC_BASE_URL": server.url, "ANTHROPIC_API_KEY": server.key}),
-    )
-    for name in ("ann", "bob"):
-        (place.store.home.personas / f"{name}.toml").write_text(
-            f'name = "{name.title()}"\nsystem_prompt = "{name}"\n'
-        )
-    return place
+    files = {name: f'name = "{name.title()}"\nsystem_prompt = "{name}"\n' for name in ("ann", "bob")}
+    return served(tmp_path / "home", server, **files)
 
 
 def ask(place: Workplace, *words: str) -> tuple[int, list[dict[str, Any]]]:

@@ -12,7 +12,7 @@ import pytest
 from personas.library_store import LibraryStore
 from tests.support.messages_answers import Reply, say
 from tests.support.messages_server import MessagesServer
-from tests.support.persona_agent import Backend, Workplace
+from tests.support.persona_agent import Backend, Workplace, served
 
 INPUTS = """
 [[test_inputs]]
@@ -40,8 +40,7 @@ def server() -> Iterator[MessagesServer]:
 @pytest.fixture
 def place(tmp_path: Path, server: MessagesServer) -> Workplace:
     """Three personas with the part `warm`: by a link, by a later stage of an arc, and on no stage that it shows on."""
-    backend = Backend("loopback", {"ANTHROPIC_BASE_URL": server.url, "ANTHROPIC_API_KEY": server.key})
-    place = Workplace(tmp_path / "home", backend)
+    place = served(tmp_path / "home", server)
     home, library = place.store.home, LibraryStore(place.store)
     library.create("part", "warm", {"type": "tone", "content": "Be kind.", "tags": ["a"]})
     library.create("part", "icy", {"type": "tone", "content": "Be icy."})

@@ -25,7 +25,7 @@ from tests.support.hostile import forbidden_in
 from tests.support.messages_answers import Refusal, Reply, say
 from tests.support.messages_answers import call as call_tool
 from tests.support.messages_server import MessagesServer
-from tests.support.persona_agent import Backend, Workplace
+from tests.support.persona_agent import Backend, Workplace, served
 
 FILE = """\
 system_prompt = "Be kind."
@@ -57,10 +57,7 @@ def server() -> Iterator[MessagesServer]:
 
 @pytest.fixture
 def place(tmp_path: Path, server: MessagesServer) -> Workplace:
-    backend = Backend("loopback", {"ANTHROPIC_BASE_URL": server.url, "ANTHROPIC_API_KEY": server.key})
-    place = Workplace(tmp_path / "home", backend)
-    (place.store.home.personas / "kind.toml").write_text(FILE)
-    return place
+    return served(tmp_path / "home", server, kind=FILE)
 
 
 def offline(place: Workplace) -> Workplace:
