@@ -6,7 +6,6 @@ Any number of workers may look at the same time: a run's id says which action an
 from __future__ import annotations
 
 import hashlib
-import logging
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
@@ -28,8 +27,6 @@ LOOK = 5.0
 NOTE = timedelta(minutes=1)
 """How often it is noted that somebody looked, where nothing was due."""
 _TIME = "%Y%m%dT%H%M%SZ"
-
-log = logging.getLogger(__name__)
 
 
 class Enqueue(Protocol):
@@ -83,7 +80,7 @@ class Scheduler:
         """Put what is due into the queue; return how many runs. Blocking.
 
         Raises:
-            StorageError: the home cannot be read, or it could not be noted that somebody looked.
+            PersonaError: something could not be read or written; all else was done, and the next look does the rest.
         """
         now, home = self.now(), self.store.home
         looked_at = run_log.looked_at(home)
@@ -93,13 +90,15 @@ class Scheduler:
             if approval is not None:
                 plans.append((action, approval, missed(action, approval.at, looked_at, now)))
         why = self._why_backlog_waits(plans, now)
-        found = 0
+        found, failure = 0, None
         for action, approval, times in plans:
             try:
                 found += self._enqueue_all(action, times, now, why)
                 found += self._enqueue_agreed(action, approval, now)
             except PersonaError as error:  # its log cannot be written: the others go on
-                log.warning("the action %s cannot be looked at: %s", action.id, error)
+                failure = error
+        if failure is not None:
+            raise failure
         if found or self._noted is None or abs(now - self._noted) >= NOTE:
             run_log.looked(home, now)
             self._noted = now

@@ -75,10 +75,10 @@ class Figures:
     )  # seconds from a kill to when its runs were in the queue again
 
     def __str__(self) -> str:
-        slowest = f"{max(self.given_up):.1f} s at most" if self.given_up else "nothing to take over"
+        slowest = ", ".join(f"{seconds:.1f}" for seconds in sorted(self.given_up)[-6:])
         return (
             f"{self.killed} workers killed, {self.stopped} stopped, in {self.seconds:.0f} s; each run stored once; "
-            f"{self.asked_again} requests made again; taken over after {slowest}"
+            f"{self.asked_again} requests made again; {len(self.given_up)} workers that had work taken over, the slowest after {slowest} s"
         )
 
 

@@ -20,6 +20,7 @@ from personas.files import trust
 from tests.support.messages_answers import Silence
 from tests.support.messages_server import MessagesServer, say
 from tests.support.persona_agent import Backend, Workplace
+from tui.app.worker_process import work_while_open
 
 LATE = timedelta(minutes=30)
 
@@ -91,9 +92,27 @@ def test_a_worker_that_is_ended_leaves_its_runs_to_the_next_one(place: Workplace
             worker.send_signal(signal.SIGTERM)
             assert worker.wait(30) == 143
         assert state(place, "due") in (ActionState.SCHEDULED, ActionState.RUNNING)
-        assert place.run_here("worker", "--once").returncode == 0
+        command = [sys.executable, "-m", "tui", "worker", "--while-open"]
+        with subprocess.Popen(command, env=place.environment(), stdin=subprocess.PIPE) as worker:
+            while state(place, "due") is not ActionState.COMPLETED:
+                assert worker.poll() is None
+                time.sleep(0.02)
+            assert worker.stdin is not None
+            worker.stdin.close()  # as when the program that began it ends
+            assert worker.wait(30) == 0
     (run,) = run_log.runs(place.store.home, "due")
     assert (run.state, run.output) == (ActionState.COMPLETED, "It is said.")
+
+
+async def test_the_open_program_tells_why_it_has_no_worker(
+    place: Workplace, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    prepare(place, "Due", trusted=False)
+    for name, value in place.environment().items():
+        monkeypatch.setenv(name, value)
+    told: list[str] = []
+    await work_while_open(place.home, told.append)
+    assert "not run by this program any more" in told[0] and "is not trusted" in told[0]
 
 
 def test_a_doctored_queue_is_refused(place: Workplace, tmp_path_factory: pytest.TempPathFactory) -> None:
@@ -107,3 +126,16 @@ def test_a_doctored_queue_is_refused(place: Workplace, tmp_path_factory: pytest.
     refused = place.run_here("worker", "--once", env=env)
     assert refused.returncode == 1 and b"not JSON" in refused.stderr
     assert run_log.runs(place.store.home, "due") == []
+
+
+def test_no_other_command_loads_the_engine(place: Workplace) -> None:
+    code = (
+        "import sys; from tui.cli.group import persona\n"
+        "for words in (['action', 'list'], ['worker', '--help'], ['list']):\n"
+        "    persona.main(words, standalone_mode=False)\n"
+        "print('engine:', sorted({'dbos', 'sqlalchemy', 'psycopg'} & sys.modules.keys()))"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code], env=place.environment(), capture_output=True, text=True, check=True
+    )
+    assert done.stdout.endswith("engine: []\n")

@@ -6,8 +6,8 @@ import asyncio
 import contextlib
 import logging
 import os
-import signal
 import sys
+import threading
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, NoReturn
@@ -32,8 +32,9 @@ LEAVE_SECONDS = 2.0
 @click.option(
     "--jobs", type=click.IntRange(1, 100), default=4, show_default=True, help="Actions at work at once."
 )
+@click.option("--while-open", is_flag=True, hidden=True, help="End when stdin does: for the open program.")
 @click.pass_obj
-def worker_command(invocation: Invocation, once: bool, jobs: int) -> None:
+def worker_command(invocation: Invocation, once: bool, jobs: int, while_open: bool) -> None:
     """Run approved actions when they are due.
 
     It works until you end it, in a terminal, under tmux or systemd. Any number of workers may do so at the same time: each
@@ -62,7 +63,7 @@ def worker_command(invocation: Invocation, once: bool, jobs: int) -> None:
     worker = _make_worker(invocation, jobs)
     if not once:
         print_note(f"Runs the actions of {home.root} when they are due. Ctrl+C ends it.")
-    asyncio.run(_serve(worker, once))
+    asyncio.run(_serve(worker, once, while_open))
 
 
 def _make_worker(invocation: Invocation, jobs: int) -> Worker:
@@ -93,26 +94,33 @@ def _make_worker(invocation: Invocation, jobs: int) -> Worker:
     )
 
 
-async def _serve(worker: Worker, once: bool) -> None:
+async def _serve(worker: Worker, once: bool, while_open: bool) -> None:
     from agent.worker.engine import GivenUp
 
     loop = asyncio.get_running_loop()
-    stopped: asyncio.Future[signal.Signals] = loop.create_future()
+    stopped: asyncio.Future[int] = loop.create_future()
 
-    def stop(number: signal.Signals) -> None:
+    def stop(code: int) -> None:
         if not stopped.done():
-            stopped.set_result(number)
+            stopped.set_result(code)
 
-    for number in OF_SIGNAL:
+    def stop_with_stdin() -> None:
+        with contextlib.suppress(OSError, ValueError):
+            sys.stdin.buffer.read()
+        loop.call_soon_threadsafe(stop, 0)
+
+    for number, code in OF_SIGNAL.items():
         with contextlib.suppress(NotImplementedError, ValueError):  # a platform or thread without signals
-            loop.add_signal_handler(number, stop, number)
+            loop.add_signal_handler(number, stop, code)
+    if while_open:
+        threading.Thread(target=stop_with_stdin, daemon=True).start()
     serving = asyncio.ensure_future(worker.serve(once=once))
     waiting: set[asyncio.Future[object]] = {serving, stopped}  # type: ignore[arg-type]
     await asyncio.wait(waiting, return_when=asyncio.FIRST_COMPLETED)
     if stopped.done():
         with contextlib.suppress(Exception):
             await asyncio.wait_for(asyncio.to_thread(worker.leave), LEAVE_SECONDS)
-        _end(OF_SIGNAL[stopped.result()])
+        _end(stopped.result())
     try:
         await serving
     except GivenUp as error:

@@ -113,6 +113,10 @@ class Settings:
     """Where `persona worker` keeps its queue. A table: `[worker]`, `database = "postgresql://host/name"` for workers on several
     hosts (without it: a file of this machine), and `home = "team"`, the name under which they all know the home."""
 
+    worker_while_open: bool = False
+    """Whether the program runs approved actions when they are due while it is open, as `persona worker` does; from the next
+    start on."""
+
     about: str = ""
     """What your personas are for, told to the agent when a conversation begins. Empty: what `about.md` in the home says,
     or nothing."""

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from datetime import timedelta
 
+import pytest
+
 from agent.actions import run_log
 from agent.actions.consent import approve, cancel
 from agent.worker.due import due_of, run_id_of
 from personas.action_document import find_action
 from personas.action_store import update_action
 from personas.actions.states import ActionState
+from personas.errors import PersonaError
 from personas.files import trust
 from tests.agent.worker.place import START, Place
 
@@ -50,9 +53,20 @@ def test_an_action_that_cannot_be_read_keeps_no_other_from_its_time(place: Place
     (place.store.home.actions / "broken.toml").write_bytes(b"title = \xff")
     (place.store.home.actions / "gone.toml").unlink()
     (place.store.home.actions / "gone.toml").symlink_to("/nowhere")
-    (place.store.home.state / "actions" / "worse.jsonl").mkdir(parents=True)
-    place.action("Worse")
     assert place.look(minutes=61) == ["hourly"]
+
+
+def test_a_disk_that_refuses_one_run_keeps_no_other_from_its_time_and_loses_none(place: Place) -> None:
+    for name in ("First", "Full", "Last"):
+        place.action(name)
+    run_log.looked(place.store.home, place.now)
+    in_the_way = place.store.home.state / "actions" / "full.jsonl"
+    in_the_way.mkdir()
+    with pytest.raises(PersonaError):
+        place.look(minutes=61)
+    assert [action for action, _, _ in place.queue.values()] == ["first", "last"]
+    in_the_way.rmdir()
+    assert place.look(minutes=2) == ["full"]
 
 
 def test_a_clock_that_jumps_neither_repeats_nor_loses_what_is_due(place: Place) -> None:

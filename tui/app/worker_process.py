@@ -1,0 +1,32 @@
+"""The worker of a program that is open: a process of its own, so that its engine is not loaded here."""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+from asyncio.subprocess import DEVNULL, PIPE
+from collections.abc import Callable
+from pathlib import Path
+
+
+async def work_while_open(home: Path, tell: Callable[[str], object]) -> None:
+    """Have `persona worker` run for a home while this program is open.
+
+    It reads from a pipe that ends with this program, however that ends.
+
+    Args:
+        home: the home's folder.
+        tell: told why, where it ends before.
+    """
+    worker = await asyncio.create_subprocess_exec(
+        *(sys.executable, "-m", "tui", "--home", str(home), "worker", "--while-open"),
+        stdin=PIPE,
+        stdout=DEVNULL,
+        stderr=PIPE,
+    )
+    assert worker.stderr is not None
+    said = ""
+    async for line in worker.stderr:
+        said = line.decode("utf-8", "replace").strip() or said
+    await worker.wait()
+    tell(f"Actions are not run by this program any more: {said.removeprefix('persona: ')}")
