@@ -88,14 +88,8 @@ class Search:
                 yield from self._found(key, one.where, one.text)
 
     def _read(self, key: str) -> list[TextAt]:
-        """Return the texts of a document; none where its file shows already that nothing is found."""
         try:
-            text = self._store.text(key)
-            if (
-                "\\" not in text and self._pattern.rough not in text.lower()
-            ):  # without escapes a value is as it reads
-                return []
-            return texts_in(key, text, is_skill_file=is_skill_file(self._store.home, key))
+            return read_texts(self._store, key, self._pattern)
         except PersonaError as error:
             self.unread.append((key, str(error)))
             return []
@@ -120,6 +114,18 @@ class Search:
             end = text.find("\n", match.start)
             end = len(text) if end < 0 else end
             yield Hit(key, where, line, text[begin:end], at - begin, output_id)
+
+
+def read_texts(store: Store, key: str, pattern: Pattern) -> list[TextAt]:
+    """Return the texts of a document; none where its file shows already that nothing is found.
+
+    Raises:
+        PersonaError: it cannot be read.
+    """
+    text = store.text(key)
+    if "\\" not in text and pattern.rough not in text.lower():  # without escapes a value is as it reads
+        return []
+    return texts_in(key, text, is_skill_file=is_skill_file(store.home, key))
 
 
 def library_keys(home: Home) -> list[str]:

@@ -8,6 +8,8 @@ from typing import Any
 import pytest
 
 from agent.outputs.output_log import Output, OutputLog
+from agent.search.pattern import Pattern
+from agent.search.replace import preview, write
 from personas.files.text_file import encode
 from tests.support.persona_agent import Workplace
 
@@ -88,3 +90,57 @@ def test_an_expression_that_is_none_or_takes_too_long_ends_the_search(filled: Wo
     assert "empty" in run(filled, "find", "", code=1)
     (filled.home / "personas" / "long.toml").write_text(f'system_prompt = "{"a" * 60}b"\n')
     assert "took longer" in run(filled, "find", "(a+)+$", "--regex", "--in", "prompts", code=1)
+
+
+def test_what_is_replaced_is_shown_first_and_one_undo_takes_all_of_it_back(filled: Workplace) -> None:
+    (filled.home / "personas" / "broken.toml").unlink()
+    files = [
+        filled.home / "personas" / "billing.toml",
+        filled.home / "library" / "parts" / "warm.toml",
+        filled.home / "library" / "skills" / "desk" / "SKILL.md",
+    ]
+    before = [file.read_text() for file in files]
+    shown = run(filled, "replace", "refund", "credit", "--all", "--dry-run")
+    assert "-Never promise a Refund. A refund is" in shown and "+Never promise a Refund. A credit is" in shown
+    assert "Where is my credit?" in shown and "+No credit." in shown and "+Give a credit." in shown
+    assert [file.read_text() for file in files] == before
+
+    told = run(filled, "replace", "refund", "credit", "--all")
+    assert told.startswith(shown) and "Replaced in 3 documents; persona undo billing takes all" in told
+    assert files[0].read_text() == before[0].replace("A refund", "A credit").replace("my refund", "my credit").replace(
+        '"caf\\u00e9: first\\nrefunded?"', '"""\ncaf\\u00e9: first\ncredited?"""'
+    )  # fmt: skip
+    assert [file.read_text() for file in files[1:]] == [
+        before[1].replace("refund", "credit"),
+        before[2].replace("For a refund", '"For a credit"').replace("refund", "credit"),
+    ]
+    run(filled, "undo", "part/warm")
+    assert [file.read_text() for file in files] == before
+    assert "'refund' replaced by 'credit'" in run(filled, "log", "billing")
+
+
+def test_what_is_replaced_may_be_a_word_or_an_expression_in_some_documents(filled: Workplace) -> None:
+    file = filled.home / "personas" / "billing.toml"
+    run(filled, "replace", "refund", "credit", "billing", "--word")
+    assert "A credit is" in file.read_text() and "refunded?" in file.read_text()
+    assert "No refund." in run(filled, "part", "show", "warm")
+    run(filled, "replace", r"^You are (\w+)", r"Be \1, be kind", "billing", "--regex")
+    assert "\nBe calm, be kind.\n" in file.read_text()
+    assert "invalid group" in run(filled, "replace", "calm", r"\7", "billing", "--regex", code=1)
+    assert "no persona" in run(filled, "replace", "calm", "kind", "billing", "nobody", code=1)
+    assert "--all" in run(filled, "replace", "calm", "kind", code=2)
+    assert "be kind" in file.read_text()
+
+
+def test_what_conflicts_or_is_broken_is_named_and_left(filled: Workplace) -> None:
+    told = run(filled, "replace", "refund", "credit", "--all", code=1)
+    assert "Replaced in 3 documents" in told and "Left as it is: broken:" in told
+    store = filled.store
+    found, _ = preview(store, Pattern("credit"), "sum", ["billing", "part/warm"])
+    file = filled.home / "personas" / "billing.toml"
+    file.write_text(theirs := file.read_text().replace("calm", "kind"))
+    assert write(store, found, "") == (
+        ["part/warm"],
+        [("billing", "billing was changed meanwhile; nothing was written.")],
+    )
+    assert file.read_text() == theirs

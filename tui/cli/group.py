@@ -34,6 +34,7 @@ COMMANDS = {
     "undo": "tui.cli.versions:undo",
     "redo": "tui.cli.versions:redo",
     "find": "tui.cli.find:find",
+    "replace": "tui.cli.replace:replace",
     "run": "tui.cli.run:run",
     "outputs": "tui.cli.outputs:outputs",
     "test": "tui.cli.test:test",

@@ -1,0 +1,113 @@
+"""Replacing text in many documents: first what would change, then writing it, as one unit of undo."""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from agent.search.find import is_skill_file, library_keys, read_texts
+from agent.search.pattern import Pattern
+from personas.edited_text import edited_diff
+from personas.errors import PersonaError
+from personas.files.text_file import sha256
+from personas.library_changes import TextChange
+from personas.store import Store
+from personas.texts import with_text
+from personas.versions.authorship import USER
+
+Left = list[tuple[str, str]]
+"""Documents that are left as they are, each with the reason."""
+
+
+@dataclass(frozen=True, slots=True)
+class Replacement:
+    """What replacing changes in one document.
+
+    Attributes:
+        key: a persona's id, or `KIND/NAME`.
+        before, after: its file.
+        revision: of the document that was read.
+        count: how often something is replaced.
+    """
+
+    key: str
+    before: str
+    after: str
+    revision: str
+    count: int
+
+    def as_written(self, _text: str) -> str:
+        """Return the file's new text; the old one is at `revision`."""
+        return self.after
+
+    @property
+    def diff(self) -> str:
+        """The change as a unified diff."""
+        return edited_diff(self.before, self.after, self.key, self.key)
+
+
+def all_keys(store: Store) -> list[str]:
+    """Return the keys of everything in which text can be replaced: personas, then the library."""
+    return [*store.ids(), *library_keys(store.home)]
+
+
+def preview(store: Store, pattern: Pattern, new: str, keys: Iterable[str]) -> tuple[list[Replacement], Left]:
+    """Return what replacing would change in prompts, test inputs and documents of the library. Writes nothing.
+
+    Args:
+        store: where they live.
+        pattern: what is replaced.
+        new: by what, see `Pattern.matches`.
+        keys: in which documents.
+
+    Raises:
+        InvalidValue: the pattern or `new` cannot be used.
+    """
+    found: list[Replacement] = []
+    left: Left = []
+    for key in keys:
+        try:
+            revision = sha256(
+                store.file(key).read_if_there() or b""
+            )  # before the text: never newer than that
+            texts = read_texts(store, key, pattern)
+        except PersonaError as error:
+            left.append((key, str(error)))
+            continue
+        changes = [
+            (one.path, one.text, matches) for one in texts if (matches := pattern.matches(one.text, new))
+        ]
+        if not changes:
+            continue
+        try:
+            before = after = store.text(key)
+            is_skill = is_skill_file(store.home, key)
+            for path, text, _ in changes:
+                after = with_text(after, path, pattern.replaced(text, new), is_skill_file=is_skill)
+        except PersonaError as error:
+            left.append((key, str(error)))
+            continue
+        if after != before:
+            count = sum(len(matches) for _, _, matches in changes)
+            found.append(Replacement(key, before, after, revision, count))
+    return found, left
+
+
+def write(store: Store, replacements: Iterable[Replacement], reason: str) -> tuple[list[str], Left]:
+    """Write what was previewed, as one unit of undo; a document that is another by now is left.
+
+    Returns:
+        The keys of the documents that are changed, and those that are left.
+    """
+    unit, done, left = f"replace:{secrets.token_hex(8)}", list[str](), Left()
+    for one in replacements:
+        change = TextChange("texts", f"{one.count} replaced", one.as_written)
+        try:
+            store.change(
+                one.key, change, revision=one.revision, by=USER, reason=reason, alone=True, unit=unit
+            )
+            done.append(one.key)
+        except PersonaError as error:
+            left.append((one.key, str(error)))
+    return done, left
