@@ -150,8 +150,7 @@ class NotesPane(Button):
 
 async def test_a_pane_is_one_line_of_the_registry(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     notes = Pane("notes", "Notes", f"{__name__}:NotesPane", 22, "side", "Go to the notes")
-    for module in ("tui.screens.main.layout", "tui.screens.main.screen"):
-        monkeypatch.setattr(f"{module}.PANES", (*PANES, notes))
+    monkeypatch.setattr("tui.screens.main.layout.PANES", (*PANES, notes))
     monkeypatch.setattr("tui.screens.main.layout.BY_ID", {pane.id: pane for pane in (*PANES, notes)})
     async with program(make_store(tmp_path), size=(80, 24)) as p:
         assert "Notes 7" in drawn(p.main)
