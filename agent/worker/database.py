@@ -74,7 +74,7 @@ class Database:
         self.schema: str | None = None
         if not url:
             self.url = f"sqlite:///{_own_file(folder, home)}"
-            self._engine = sa.create_engine(self.url, connect_args={"timeout": 30})
+            self._engine = sa.create_engine(self.url, connect_args={"timeout": 5})
         else:
             if not url.startswith(("postgresql://", "postgres://")):
                 raise InvalidValue("worker.database must be an address like postgresql://host/name")
@@ -86,6 +86,8 @@ class Database:
             self.schema = f"persona_{home.replace('-', '_')}"
             self._engine = sa.create_engine(address, pool_pre_ping=True)
         self.refuse_objects()
+        if not self.schema:  # so that a worker that is stopped over a write keeps nobody from reading
+            self.rows("PRAGMA journal_mode = WAL")
 
     def refuse_objects(self) -> None:
         """Look for rows that are not marked as JSON, before the engine does.

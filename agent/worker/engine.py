@@ -172,11 +172,13 @@ class Engine:
         Raises:
             GivenUp: this worker is one of them.
         """
+        # In this order: a worker has its row before it takes work, so one that joins meanwhile is not taken for gone.
+        working = {worker for worker in self.unfinished().values() if worker}
         alive = self.heartbeat.alive()
         if self.heartbeat.id not in alive:
             raise GivenUp("This worker was given up by another one.")
         # Not only of those just given up: who gave one up may have been killed over it.
-        if gone := sorted({worker for worker in self.unfinished().values() if worker} - alive):
+        if gone := sorted(working - alive):
             DBOS._recover_pending_workflows(gone)
 
     def stop(self) -> None:
@@ -190,13 +192,13 @@ class Engine:
         """Beat, and take over from those who do not. A thread of its own: no run can keep it waiting."""
         while not self._stopping.wait(LOOK):
             try:
-                self.heartbeat.beat()
                 self.take_over()
+                self.heartbeat.beat()
             except GivenUp:
                 loop.call_soon_threadsafe(self.given_up.set)
                 return
-            except Exception:  # the disk is full, the database away: it may come back
-                log.exception("the worker's database cannot be used at the moment")
+            except Exception as error:  # noqa: BLE001 - the disk is full, the database away: it may come back
+                log.warning("the worker's database cannot be used at the moment: %s", error)
 
     # -- in the loop -----------------------------------------------------------------------------------
 

@@ -1,7 +1,8 @@
-"""Which workers there are, and which are gone: each has a row that it counts up, and looks at the rows of the others.
+"""Which workers there are, and which are gone: each has a row with the time of its last beat, and looks at those of the others.
 
-On one machine a worker is gone when its process is. Elsewhere, and where a process is there and stopped, it is given up
-when its count has stood still for three beats, by the clock of whoever looks: the clocks of several hosts may differ.
+On one machine a worker is gone when its process is. Elsewhere, and where a process is there and stopped, it is given up after
+three missed beats. All of them go by one clock that nobody sets: the database server's, or where there is none, the machine's
+since it started. Who cannot beat itself, as where the database is away or locked, gives up nobody for being silent: they all are.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ import sqlalchemy as sa
 
 from agent.core.turns import new_id
 from agent.worker.database import Database
-from personas.files.process import is_running, process_start, this_machine
+from personas.files.process import is_running, is_stopped, process_start, this_machine
 
 BEAT = 10.0
 """Seconds between two beats of a worker."""
@@ -33,7 +34,7 @@ class Heartbeat:
     Args:
         database: where the rows are.
         machine: which workers' processes can be seen from here, see `this_machine`.
-        clock: seconds that only go forward.
+        clock: seconds that only go forward, the same for all processes of a machine.
     """
 
     def __init__(
@@ -43,28 +44,43 @@ class Heartbeat:
         self._database, self._clock = database, clock
         self._machine = machine or this_machine()
         self._table = database.table("persona_workers")
-        self._seen: dict[str, tuple[int, float]] = {}  # by worker: its count, and when it was first seen
         self._beaten = clock()
+        self._in_touch_since = 0.0  # by the clock of all
+
+    def _now(self) -> float:
+        """The clock of all workers."""
+        if not self._database.schema:
+            return self._clock()
+        (row,) = self._database.rows("SELECT EXTRACT(EPOCH FROM clock_timestamp()) AS now")
+        return float(str(row["now"]))
 
     def begin(self) -> None:
         """Write this worker's row. To be done before it takes any work."""
-        columns = "id TEXT PRIMARY KEY, machine TEXT, pid INTEGER, started TEXT, beats INTEGER"
+        columns = "id TEXT PRIMARY KEY, machine TEXT, pid INTEGER, started TEXT, beat DOUBLE PRECISION"
         with suppress(sa.exc.DBAPIError):  # another worker makes it at this moment
             self._database.rows(f"CREATE TABLE IF NOT EXISTS {self._table} ({columns})")
         pid = os.getpid()
         self._database.rows(
-            f"INSERT INTO {self._table} VALUES (:id, :machine, :pid, :started, 0)",
+            f"INSERT INTO {self._table} VALUES (:id, :machine, :pid, :started, :now)",
             id=self.id,
             machine=self._machine,
             pid=pid,
             started=process_start(pid),
+            now=self._now(),
         )
 
     def beat(self) -> None:
-        """Count this worker's row up, where it is time."""
+        """Note that this worker is there, where it is time."""
         if self._clock() - self._beaten >= BEAT:
-            self._database.rows(f"UPDATE {self._table} SET beats = beats + 1 WHERE id = :id", id=self.id)
+            now = self._now()
+            self._database.rows(f"UPDATE {self._table} SET beat = :now WHERE id = :id", id=self.id, now=now)
+            if self._is_out_of_touch():
+                self._in_touch_since = now
             self._beaten = self._clock()
+
+    def _is_out_of_touch(self) -> bool:
+        """Whether the last beat of this worker did not get through, or it was stopped itself."""
+        return self._clock() - self._beaten > 2 * BEAT
 
     def leave(self) -> None:
         """Take this worker's row away: whatever it had begun is anybody's."""
@@ -75,14 +91,13 @@ class Heartbeat:
 
         This worker's own is missing where another one has given it up.
         """
-        alive = set()
-        for row in self._database.rows(f"SELECT id, machine, pid, started, beats FROM {self._table}"):
+        alive, now = set(), self._now()
+        for row in self._database.rows(f"SELECT id, machine, pid, started, beat FROM {self._table}"):
             worker, pid, started = str(row["id"]), int(str(row["pid"])), str(row["started"])
-            here = row["machine"] == self._machine
-            count, since = self._seen.get(worker, (-1, 0.0))
-            if row["beats"] != count:
-                self._seen[worker] = (int(str(row["beats"])), since := self._clock())
-            is_silent = self._clock() - since > SILENT
+            beat, here = float(str(row["beat"])), row["machine"] == self._machine
+            is_silent = now - max(beat, self._in_touch_since) > SILENT
+            if self._is_out_of_touch():  # the one that is stopped may be the one that holds the database
+                is_silent = now - beat > SILENT and here and is_stopped(pid)
             if worker == self.id or not (is_silent or (here and not is_running(pid, started))):
                 alive.add(worker)
                 continue

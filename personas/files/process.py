@@ -25,6 +25,14 @@ def is_running(pid: int, started: str) -> bool:
     return bool(started) and process_start(pid) == started
 
 
+def is_stopped(pid: int) -> bool:
+    """Whether a running process was stopped, as by Ctrl+Z, and not woken yet; False where there is no /proc."""
+    try:
+        return Path(f"/proc/{pid}/stat").read_text("utf-8", "replace").rpartition(")")[2].split()[0] in "Tt"
+    except OSError:
+        return False
+
+
 @cache
 def this_machine() -> str:
     """Return what processes that see one another by their numbers have in common, until the machine starts anew."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import os
 import pickle
+import signal
 import sqlite3
 import subprocess
 import sys
@@ -15,7 +16,7 @@ import pytest
 from agent.worker.database import Database, Untrusted, name_of_home
 from agent.worker.heartbeat import BEAT, Heartbeat
 from personas.errors import InvalidValue, PersonaError
-from personas.files.process import process_start, this_machine
+from personas.files.process import is_stopped, process_start, this_machine
 
 
 class Bomb:
@@ -91,27 +92,28 @@ class Clock:
         return self.now
 
 
-def test_a_worker_is_given_up_after_three_missed_beats_by_the_clock_of_whoever_looks(tmp_path: Path) -> None:
-    database = Database("", "home", tmp_path / "state")
-    here, there = Clock(), Clock()
-    there.now = 1_000_000.0  # the clocks of two hosts have nothing in common
-    mine = Heartbeat(database, machine="here", clock=here)
-    other = Heartbeat(database, machine="there", clock=there)
+def test_a_worker_is_given_up_after_three_missed_beats(tmp_path: Path) -> None:
+    database, clock = Database("", "home", tmp_path / "state"), Clock()
+    mine, other = (Heartbeat(database, machine=where, clock=clock) for where in ("here", "there"))
     mine.begin()
     other.begin()
     for _ in range(20):
-        assert mine.alive() == {mine.id, other.id}
-        here.now, there.now = here.now + BEAT, there.now + BEAT
+        clock.now += BEAT
+        mine.beat()
         other.beat()
-    assert mine.alive() == {mine.id, other.id}
-    here.now += 3 * BEAT
-    assert mine.alive() == {mine.id, other.id}, "the third beat may just be on its way"
-    here.now += 2
-    assert mine.alive() == {mine.id}
+        assert mine.alive() == {mine.id, other.id}
+    for _ in range(3):
+        clock.now += BEAT
+        mine.beat()
+        assert mine.alive() == {mine.id, other.id}, "the third beat may just be on its way"
+    clock.now += 2
+    late = Heartbeat(database, machine="elsewhere", clock=clock)
+    late.begin()
+    assert late.alive() == {mine.id, late.id}, "one that joins knows too"
     other.beat()
     assert other.id not in other.alive(), "it finds that out"
     mine.leave()
-    assert other.alive() == set()
+    assert other.alive() == {late.id}
 
 
 def test_a_worker_of_this_machine_is_given_up_at_once_when_its_process_is_gone(tmp_path: Path) -> None:
@@ -130,3 +132,33 @@ def test_a_worker_of_this_machine_is_given_up_at_once_when_its_process_is_gone(t
     database.rows(sql, pid=os.getpid(), started="before", id=reused.id)  # another process has its number
     assert mine.alive() == {mine.id}
     assert this_machine()
+
+
+def test_who_cannot_beat_itself_gives_up_only_who_is_stopped(tmp_path: Path) -> None:
+    database, clock = Database("", "home", tmp_path / "state"), Clock()
+    mine, far, stopped = (Heartbeat(database, machine=where, clock=clock) for where in ("a", "b", "a"))
+    for each in (mine, far, stopped):
+        each.begin()
+    with subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE) as process:
+        database.rows(
+            f"UPDATE {database.table('persona_workers')} SET pid = :pid, started = :started WHERE id = :id",
+            pid=process.pid,
+            started=process_start(process.pid),
+            id=stopped.id,
+        )
+        assert len(mine.alive()) == 3
+        clock.now += 10 * BEAT  # the database was away, or locked: nobody could beat
+        assert len(mine.alive()) == 3
+        process.send_signal(signal.SIGSTOP)
+        while not is_stopped(process.pid):
+            pass
+        assert mine.alive() == {mine.id, far.id}
+        assert process.wait(30) == -signal.SIGKILL, "it may be what holds the database"
+    mine.beat()
+    clock.now += BEAT
+    mine.beat()
+    assert mine.alive() == {mine.id, far.id}
+    for _ in range(3):
+        clock.now += BEAT
+        mine.beat()
+    assert mine.alive() == {mine.id}

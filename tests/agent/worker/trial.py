@@ -7,7 +7,7 @@ import asyncio
 import os
 from pathlib import Path
 
-from agent.worker import heartbeat
+from agent.worker import engine, heartbeat
 from agent.worker.database import Database
 from agent.worker.engine import Engine, Fence
 from agent.worker.heartbeat import Heartbeat
@@ -29,18 +29,18 @@ async def work(options: argparse.Namespace) -> None:
         tell("stored", run_id)
         return "completed"
 
-    engine = Engine(
+    worker = Engine(
         database,
         options.home,
         execute,
         jobs=options.jobs,
         heartbeat=Heartbeat(database, machine=options.machine),
     )
-    await asyncio.to_thread(engine.start, asyncio.get_running_loop())
+    await asyncio.to_thread(worker.start, asyncio.get_running_loop())
     for number in range(options.runs):
-        await asyncio.to_thread(engine.enqueue, f"run-{number}", "action", "hash")
+        await asyncio.to_thread(worker.enqueue, f"run-{number}", "action", "hash")
     tell("ready", "-")
-    await engine.given_up.wait()
+    await worker.given_up.wait()
     tell("given-up", "-")
     os._exit(0)
 
@@ -53,7 +53,8 @@ if __name__ == "__main__":
     parser.add_argument("--machine", default="")
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--runs", type=int, default=4)
-    parser.add_argument("--beat", type=float, default=heartbeat.BEAT)
+    parser.add_argument("--beat", type=float, default=5.0)
     given = parser.parse_args()
     heartbeat.BEAT, heartbeat.SILENT = given.beat, 3 * given.beat
+    engine.LOOK = given.beat / 5
     asyncio.run(work(given))
