@@ -46,10 +46,11 @@ def state(place: Workplace, action_id: str) -> ActionState:
 def test_once_runs_what_is_due_and_ends(place: Workplace) -> None:
     with MessagesServer(lambda _body: say("It is said.")) as server:
         place.backend = loopback(server)
-        prepare(place, "Due")
+        prepare(place, "Due \x1b\u202e")
         for _ in range(2):
             done = place.run_here("worker", "--once")
             assert done.returncode == 0, done.stderr
+            assert b"\x1b" not in done.stderr and "\u202e" not in done.stderr.decode()
         assert len(server.bodies) == 1
     (run,) = run_log.runs(place.store.home, "due")
     assert (run.state, run.output) == (ActionState.COMPLETED, "It is said.")

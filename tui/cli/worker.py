@@ -18,7 +18,9 @@ from personas.errors import PersonaError
 from personas.files import trust
 from tui.cli.exit_codes import OF_SIGNAL
 from tui.cli.group import Invocation
-from tui.cli.stderr import print_note
+from tui.cli.printing import LONGEST_LINE
+from tui.cli.stderr import print_note, safe_message
+from tui.terminal.sanitise import one_line
 
 if TYPE_CHECKING:
     from agent.worker.worker import Worker
@@ -90,7 +92,9 @@ def _make_worker(invocation: Invocation, jobs: int) -> Worker:
         confirm_dollars=settings.confirm_dollars,
         jobs=jobs,
         now=lambda: datetime.now(UTC),
-        tell=lambda line: print_note(f"{datetime.now():%H:%M:%S} {line}"),
+        tell=lambda line: print_note(
+            f"{datetime.now():%H:%M:%S} {one_line(safe_message(line), LONGEST_LINE)}"
+        ),
     )
 
 
