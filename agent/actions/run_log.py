@@ -18,6 +18,7 @@ from agent.core.model import Usage
 from personas.actions.document import Action
 from personas.actions.states import ENDED, ActionState, move
 from personas.errors import InvalidValue, PersonaError
+from personas.files.current_sessions import is_session_id
 from personas.files.file_stamp import stamp_of
 from personas.files.home import Home
 from personas.files.journal import Journal
@@ -77,6 +78,7 @@ class ActionRun:
 LONGEST = 1024 * 1024
 """Bytes of a log, beyond which it is put aside; the one put aside before is forgotten then, with its runs."""
 
+_DEAREST = 1e9  # dollars: JSON also holds what is no number to count with
 _BEGUN = frozenset({"revision", "state", "due", "started_at", "why"})
 _CHANGED = frozenset(one.name for one in fields(ActionRun)) - {"id", "action_id", "revision", "due"}
 _TYPES: dict[str, Any] = {
@@ -253,8 +255,8 @@ def _by_id(home: Home, action_id: str) -> dict[str, ActionRun]:
     for record in (*Journal(path.with_suffix(".old")).read().records, *newer):
         with suppress(KeyError, TypeError, ValueError, InvalidValue):  # damaged, or not allowed
             run_id = record["run"]
-            if record["type"] == BEGIN and run_id not in found:
-                found[str(run_id)] = _values(record, _BEGUN)
+            if record["type"] == BEGIN and run_id not in found and is_session_id(run_id):
+                found[run_id] = _values(record, _BEGUN)
             elif record["type"] == CHANGE and run_id in found:
                 found[run_id] = _changed(found[run_id], record)
     return {run_id: ActionRun(id=run_id, action_id=action_id, **values) for run_id, values in found.items()}
@@ -291,6 +293,15 @@ def _values(record: dict[str, Any], keys: Collection[str]) -> dict[str, Any]:
         values["state"] = ActionState(values["state"])
     if "usage" in values:
         values["usage"] = Usage(**values["usage"])
+        _require(all(type(count) is int for count in asdict(values["usage"]).values()))
     if "versions" in values:
         values["versions"] = tuple(values["versions"])
+        _require(all(isinstance(one, int | str) for one in values["versions"]))
+    _require(abs(values.get("cost") or 0) < _DEAREST)
+    _require(values.get("session_id") is None or is_session_id(values["session_id"]))
     return values
+
+
+def _require(holds: bool) -> None:
+    if not holds:
+        raise ValueError("a value of a run cannot be")

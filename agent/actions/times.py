@@ -12,9 +12,9 @@ def stamp(time: datetime) -> str:
 
 
 def from_stamp(stored: Any) -> datetime | None:
-    """Return a stored time; None for anything else."""
+    """Return a stored time; None for anything else, and for one that not every zone has."""
     try:
         time = datetime.fromisoformat(stored)
     except (TypeError, ValueError):
         return None
-    return time if time.tzinfo is not None else None
+    return time if time.tzinfo is not None and 1970 <= time.year < 9999 else None

@@ -224,6 +224,9 @@ class _ActionFields(Fields):
             kind = "a date without a time" if isinstance(value, date) else "no date and time"
             self.note(("at",), f"at must be a date and time, as in 2026-12-01T09:00:00, and is {kind}")
             return None
+        if not 1970 <= value.year < 9999:  # so that it is a time in every zone
+            self.note(("at",), "at must be in a year from 1970 to 9998")
+            return None
         if value.tzinfo is not None:
             return value
         from personas.actions.schedule import zone_of

@@ -13,6 +13,7 @@ import pytest
 
 from agent.actions import consent, run_log
 from agent.actions.listing import ListedAction, idle_warning, list_actions, listed
+from agent.actions.times import from_stamp
 from agent.core.model import Usage
 from personas.action_store import create_action, delete_action, get_action, update_action
 from personas.actions.document import Action
@@ -230,6 +231,12 @@ def test_records_that_nobody_can_have_written_change_nothing(store: Store, tmp_p
             {"type": "begin", "run": "x", "state": "open?"},
             {"type": "begin", "run": "y", "state": "running", "why": 5},
             {"type": "begin", "run": ["z"], "state": "running"},
+            {"type": "begin", "run": "../../z", "state": "running"},
+            {"type": "change", "run": "r1", "at": "now", "session_id": "../../z"},
+            {"type": "change", "run": "r1", "at": "now", "cost": float("inf")},
+            {"type": "change", "run": "r1", "at": "now", "cost": 10**400},
+            {"type": "change", "run": "r1", "at": "now", "usage": {"input_tokens": "many"}},
+            {"type": "change", "run": "r1", "at": "now", "versions": [{"a": 1}]},
             {"type": "change", "run": "r1", "state": "completed"},
             {"type": "change", "run": "r1", "at": "now", "cost": "much"},
             {"type": "change", "run": "r1", "at": "now", "usage": {"shell": "rm"}},
@@ -240,6 +247,7 @@ def test_records_that_nobody_can_have_written_change_nothing(store: Store, tmp_p
             file.write(json.dumps(record) + "\n")
         file.write("{torn")
     assert run_log.runs(home, action.id) == [kept]
+    assert from_stamp("0001-01-01T00:00:00+14:00") is None  # which is no time in other zones
     run_log.end(home, action.id, "r1", S.COMPLETED, now=NOW)
     assert run_log.runs(home, action.id)[0].state is S.COMPLETED
     (home.state / "actions" / "other.jsonl").symlink_to(tmp_path / "secret")

@@ -118,6 +118,8 @@ def test_a_time_without_an_offset_is_one_of_the_zone(line: str, at: datetime) ->
             "at = 2026-12-01",
             "at must be a date and time, as in 2026-12-01T09:00:00, and is a date without a time",
         ),
+        ("at = 0001-01-01T00:00:00+14:00", "at must be in a year from 1970 to 9998"),
+        ("at = 9999-12-31T23:59:59-12:00", "at must be in a year from 1970 to 9998"),
         (
             'schedule = "0 3 * * *"\nat = 2026-12-01T09:00:00',
             "it has both schedule and at; only one of them can be",
