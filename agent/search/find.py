@@ -19,7 +19,7 @@ from personas.texts import PROMPT, TextAt, texts_in
 Among = Literal["prompts", "inputs", "outputs", "library"]
 AMONG: tuple[Among, ...] = ("prompts", "inputs", "outputs", "library")
 OUTPUT = "output "
-_BEFORE = 30  # characters of a long line that are shown before what was found
+_BEFORE, _FAR = 12, 24  # characters shown before what was found, where it stands so far behind the beginning
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,9 +44,8 @@ class Hit:
 
     @property
     def shown(self) -> str:
-        """The line, of a long one from shortly before the place on."""
-        begin = self.column - _BEFORE
-        return self.text.strip() if begin <= 0 else f"…{self.text[begin:]}"
+        """The line, where the place is far behind its beginning from shortly before it on."""
+        return self.text.strip() if self.column < _FAR else f"…{self.text[self.column - _BEFORE :]}"
 
     def to_record(self) -> dict[str, Any]:
         """Return it as a JSON object."""

@@ -24,7 +24,7 @@ ODD = {
     command.id: key
     for command, key in zip(
         COMMANDS,
-        [f"{before}+{letter}" for before in ("alt", "ctrl+alt", "alt+shift", "ctrl+alt+shift", "ctrl+shift") for letter in ascii_lowercase + digits],
+        [f"{before}+{letter}" for before in ("alt", "ctrl+alt", "alt+shift", "ctrl+alt+shift", "ctrl+shift") for letter in (*ascii_lowercase, *digits, *(f"f{number}" for number in range(1, 13)))],
         strict=False,
     )
 }  # fmt: skip

@@ -87,6 +87,8 @@ COMMANDS: tuple[Command, ...] = (
     Command("output.pin", "Keep the agent's output on the screen", "", "pin_output"),
     Command("output.enlarge", "Full height for the agent's output, and back", "", "enlarge_output"),
     Command("conversation.find", "Find in the conversation", "ctrl+f", "find"),
+    Command("search.find", "Find everywhere: prompts, inputs, outputs, library", "", "find_everywhere", slash="find"),
+    Command("search.replace", "Replace everywhere: prompts, inputs, library", "", "replace_everywhere", slash="replace"),
     Command("conversation.clear", "Clear the conversation", "", "clear_conversation", slash="clear"),
     Command("conversation.unclear", "Bring the cleared conversation back", "", "unclear_conversation",
             slash="unclear"),

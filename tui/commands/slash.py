@@ -18,6 +18,7 @@ COMMANDS: dict[str, str] = {
     "continue": "go on with the task that stopped",
     "coverage": "show what each piece of the prompt is for",
     "export": f"the conversation as a file: {' or '.join(f'.{ending}' for ending in FORMATS)}",
+    "find": "text in all personas and the library",
     "help": "the keys",
     "library": "parts, traits, skills, guardrails, arcs",
     "measurements": "scores of the persona over time",
@@ -26,6 +27,7 @@ COMMANDS: dict[str, str] = {
     "persona": "open a persona",
     "quit": "leave the program",
     "redo": "redo the agent's last run",
+    "replace": "text in all personas and the library",
     "run": "run test inputs: all, or those you name",
     "settings": "the settings of the program",
     "stop": "stop the agent, or give up what waits",
@@ -56,7 +58,7 @@ TALK_COMMANDS: dict[str, str] = {
 """The commands in a talk with a persona."""
 
 TAKES_WORDS = frozenset(
-    {"bisect", "compare", "continue", "export", "model", "persona", "run", "talk", "task"}
+    {"bisect", "compare", "continue", "export", "find", "model", "persona", "run", "talk", "task"}
 )
 """The commands that take an argument."""
 

@@ -24,7 +24,7 @@ from tui.widgets.text.line_input import LineInput
 
 
 class AskLine(Dialog[str]):
-    """Asks for one line; gives it, or None. An empty line is no answer.
+    """Asks for one line; gives it, or None. An empty line is no answer, but see `wanted`.
 
     Args:
         question: any text.
@@ -32,7 +32,7 @@ class AskLine(Dialog[str]):
         hint: shown while the field is empty.
         explanation: any text.
         exact: the line is given as it was typed; else without the blanks around it, and blanks alone are no answer.
-        wanted: said where there is no answer.
+        wanted: said where there is no answer; "": none is an answer, too.
         check: told what is to be given; raises `PersonaError` where it cannot be, which is said.
     """
 
@@ -70,7 +70,7 @@ class AskLine(Dialog[str]):
         event.stop()
         typed = from_shown(event.value)
         answer = typed if self._exact else typed.strip()
-        if not answer:
+        if not answer and self._wanted:
             self.refuse(self._wanted)
             return
         try:

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from tui.screens.main.persona_view import PersonaView
     from tui.screens.main.program_actions import ProgramActions
     from tui.screens.main.prompt_checks import PromptChecks
+    from tui.screens.main.search_actions import SearchActions
     from tui.screens.main.talk import TalkActions
     from tui.screens.main.version_actions import VersionActions
     from tui.settings.live_settings import Preferences
@@ -53,6 +54,7 @@ class ChatActions:
         library: the library.
         composition: the compiled prompt.
         assets: what the agent left behind.
+        search: finding and replacing everywhere.
     """
 
     def __init__(
@@ -74,6 +76,7 @@ class ChatActions:
         library: LibraryActions,
         composition: CompositionActions,
         assets: AssetActions,
+        search: SearchActions,
     ) -> None:
         self._host, self._chat, self._chat_bar = host, conversations, chat_bar
         self._personas, self._catalog, self._view = personas, catalog, view
@@ -83,7 +86,7 @@ class ChatActions:
         self._checks = checks
         self._outputs = outputs
         self._library = library
-        self._composition, self._assets = composition, assets
+        self._composition, self._assets, self._search = composition, assets, search
         self._shown_for = (False, False)
         """Whether commands are offered, and whether anything is written, when the keys were shown last."""
 
@@ -251,6 +254,10 @@ class ChatActions:
                 await self._open_named(rest)
             case "export":
                 await self._export(rest)
+            case "find":
+                await self._search.find(rest)
+            case "replace":
+                await self._search.replace()
             case "talk":
                 await self._talk.open(rest)
             case "bisect":

@@ -63,8 +63,8 @@ class OutputViewing:
         """Whether it stands over the prompt."""
         return self._pane is not None and self._panes.over_prompt is self._pane
 
-    def open(self, input_id: str, *, else_edit: bool = False) -> None:
-        """Show the outputs of a test input; with `else_edit` edit it where there are none."""
+    def open(self, input_id: str, *, else_edit: bool = False, output_id: str = "") -> None:
+        """Show the outputs of a test input: this one, else the last; with `else_edit` edit it where there are none."""
         persona = self._outputs.persona
         if persona is None or (else_edit and not self._all(input_id)):
             self._tests.action_edit()
@@ -72,6 +72,7 @@ class OutputViewing:
         if (persona.id, input_id) != (self._persona_id, self.input_id):
             self._at, self._wants_request = "", False
         self._persona_id, self.input_id = persona.id, input_id
+        self._at = output_id or self._at
         pane = self._pane or self._make()
         self._panes.cover_prompt(pane)
         pane.focus()  # at once: what is typed behind the key goes there

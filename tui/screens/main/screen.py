@@ -48,6 +48,7 @@ from tui.screens.main.persona_panes import PersonaPanes
 from tui.screens.main.persona_view import PersonaView
 from tui.screens.main.program_actions import ProgramActions
 from tui.screens.main.prompt_checks import PromptChecks
+from tui.screens.main.search_actions import SearchActions
 from tui.screens.main.talk import TalkActions
 from tui.screens.main.version_actions import VersionActions
 from tui.screens.too_small import is_click, is_too_small, is_unseen
@@ -190,6 +191,7 @@ class MainScreen(Screen[None]):
         )
         self.library = LibraryActions(self, self.view, self.outputs)
         self.asset_actions = AssetActions(self, self.view)
+        self.search_actions = SearchActions(self, self.view, self.panes, self.output_viewing)
         self.chat_actions = ChatActions(
             self,
             self.conversation,
@@ -208,6 +210,7 @@ class MainScreen(Screen[None]):
             self.library,
             self.composition_actions,
             self.asset_actions,
+            self.search_actions,
         )
         self.panel_reading = PanelReading(
             self, self.conversation, self.chat_bar, self.view, self.chat_actions.action_find
@@ -227,6 +230,7 @@ class MainScreen(Screen[None]):
             self.library,
             self.composition_actions,
             self.asset_actions,
+            self.search_actions,
         )
         for part in parts:
             for name in dir(part):

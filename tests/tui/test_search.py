@@ -1,0 +1,74 @@
+"""Finding and replacing in all personas and the library on the screen."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from agent.outputs.output_log import Output, OutputLog
+from personas.library_store import LibraryStore
+from tests.support.program import Program, make_store, program
+from tui.screens.dialogs.picker import Pick
+from tui.screens.dialogs.proposal import ShowProposal
+from tui.screens.dialogs.text_prompt import AskLine
+from tui.screens.library.place import LibraryPlace
+from tui.widgets.virtual_list import RowList
+
+
+async def choose(p: Program, text: str, place: str) -> None:
+    """Find a text and go where it stands."""
+    await p.say(f"/find {text}")
+    dialog = await p.dialog(Pick)
+    rows = dialog.query_one(RowList)
+    await p.until(lambda: rows.rows)
+    at = [f"{row.head} {row.tail}" for row in rows.rows].index(place)
+    rows.cursor = at
+    await p.press("enter")
+    await p.until(lambda: p.app.screen is not dialog)
+
+
+async def test_what_is_found_is_gone_to(tmp_path: Path) -> None:
+    store = make_store(tmp_path)
+    LibraryStore(store).create("part", "warm", {"type": "tone", "content": "Be warm.\nI am two."})
+    (store.home.outputs).mkdir(exist_ok=True)
+    known = {"input_hash": "", "prompt_hash": "", "settings_hash": "", "input_id": "sum"}
+    for text in ("Four, I am told.", "It is 4."):
+        OutputLog(store.home, "two").append(Output(text=text, **known))  # type: ignore[arg-type]
+    async with program(store, size=(120, 40)) as p:
+        await choose(p, "SECOND line", "one prompt:2")
+        assert p.main.documents.id == "one" and p.prompt.has_focus and p.prompt.cursor_location == (1, 0)
+        await choose(p, "what is", "two input sum:1")
+        await p.until(lambda: p.main.tests.rows.has_focus and p.main.tests.rows.key == "sum")
+        assert p.main.documents.id == "two"
+        await choose(p, "i am", "two output sum:1")
+        await p.until(lambda: "Four, I am told." in p.main.output_viewing._pane.text)
+        await choose(p, "i am", "part/warm content:2")
+        place = await p.dialog(LibraryPlace)
+        await p.until(lambda: p.main.library.controller.documents.id == "part/warm")
+        place.dismiss(None)
+        await p.until(lambda: p.app.screen is p.main)
+
+
+async def test_what_is_replaced_is_shown_first_kept_by_a_key_and_undone_as_one(tmp_path: Path) -> None:
+    store = make_store(tmp_path)
+    LibraryStore(store).create("part", "warm", {"type": "tone", "content": "Warm in the first line."})
+    async with program(store, size=(120, 40)) as p:
+        for keep in (False, True):
+            await p.say("/replace")
+            await p.dialog(AskLine)
+            await p.write("line")
+            await p.press("enter")
+            await p.until(lambda: "by" in str(p.app.screen.query_one(".dialog").border_title))
+            if keep:
+                await p.write("row")
+            await p.press("enter")
+            dialog = await p.dialog(ShowProposal)
+            assert "in 2 documents" in str(dialog.query_one(".dialog").border_title)
+            await p.press("y" if keep else "x")
+            await p.until(lambda: p.app.screen is p.main)
+            assert keep or "first line" in p.on_disk("one")
+        await p.until(lambda: p.prompt.raw == "first row\nsecond row\nthird row\n")
+        assert "first row" in store.text("part/warm") and "Replaced in 2 documents." in p.messages[-1]
+        p.main.focus_chat()
+        await p.press("ctrl+z")
+        await p.until(lambda: p.prompt.raw == "first line\nsecond line\nthird line\n")
+        assert "first line" in store.text("part/warm")
