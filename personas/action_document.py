@@ -9,10 +9,10 @@ from datetime import datetime
 
 from personas.actions.document import Action, broken_action, read_action
 from personas.document import Document, OpenInEditor
-from personas.errors import InvalidValue, OutsideHome, PersonaError, StorageError, UnknownPersona
+from personas.errors import BrokenFile, InvalidValue, OutsideHome, PersonaError, StorageError, UnknownPersona
 from personas.files.home import Home
 from personas.files.slug import shown_id
-from personas.files.text_file import sha256, storage_error
+from personas.files.text_file import decode, sha256, storage_error
 from personas.folder import read_file
 from personas.library.documents import is_name
 from personas.persona import Persona
@@ -22,9 +22,15 @@ _PREFIX = "action/"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StoredAction(Persona):
-    """An action as `Store` returns it: of what a persona has only id (its key), name, revision and error."""
+    """An action as `Store` returns it: of what a persona has only id (its key), name, revision and error.
+
+    Attributes:
+        action: what it says.
+        text: the whole text of its file, also of a broken one; empty where it is no text.
+    """
 
     action: Action
+    text: str = ""
 
 
 def key_of(action_id: str) -> str:
@@ -59,7 +65,13 @@ def read_stored(key: str, content: bytes) -> Persona:
     if not content:
         return Persona(id=key, name=key, revision=revision)
     action = read_action(_id_of(key), content)
-    return StoredAction(id=key, name=action.title, revision=revision, error=action.error, action=action)
+    try:
+        text = decode(content).text
+    except BrokenFile:
+        text = ""
+    return StoredAction(
+        id=key, name=action.title, revision=revision, error=action.error, action=action, text=text
+    )
 
 
 def unknown_action(home: Home, key: str) -> PersonaError:

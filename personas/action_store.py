@@ -9,7 +9,7 @@ from typing import Any
 from personas.action_document import StoredAction, action_ids, key_of
 from personas.actions.document import Action, read_action
 from personas.changes import NAME_LIMIT, ReplaceText, require_line
-from personas.errors import Conflict, InvalidValue
+from personas.errors import Conflict, InvalidValue, PersonaError
 from personas.files.slug import free_id, slug
 from personas.files.text_file import sha256
 from personas.folder import unknown_persona
@@ -17,7 +17,7 @@ from personas.library_changes import TextChange
 from personas.store import Store
 from personas.toml.edit import remove_key, set_value
 from personas.toml.parse import parse
-from personas.versions.authorship import USER, Author
+from personas.versions.authorship import USER, Author, Version
 
 KEYS = (
     *(
@@ -120,6 +120,15 @@ def delete_action(store: Store, action_id: str, *, by: Author = USER) -> None:
     """
     get_action(store, action_id)
     store.change(key_of(action_id), ReplaceText(""), revision=None, by=by, reason="deleted", alone=True)
+
+
+def deleted_actions(store: Store) -> list[tuple[str, Version]]:
+    """Return the ids of actions that were deleted, each with its last version, newest first; undo brings one back."""
+    found = []
+    for action_id in _ids_with_versions(store) - set(action_ids(store.home)):
+        with contextlib.suppress(PersonaError):
+            found += [(action_id, one) for one in store.recent_versions(key_of(action_id), 1)[:1]]
+    return sorted(found, key=lambda one: one[1].at, reverse=True)
 
 
 def _set_values(store: Store, values: Mapping[str, Any]) -> TextChange:

@@ -17,7 +17,7 @@ from typing import Any
 
 from agent.actions import run_log
 from agent.actions.report import report_text
-from agent.actions.run_log import ActionRun
+from agent.actions.run_log import BUSY, ActionRun
 from agent.actions.times import stamp
 from agent.chat.chat import Chat, ChatOptions
 from agent.core.clock import Clock
@@ -62,7 +62,6 @@ LOOK = 1.0
 """Seconds between two looks whether the run was cancelled."""
 BEGINS_WITHIN = timedelta(minutes=1)
 """By then a run that began holds its lock."""
-BUSY = "persona busy"
 NOT_DONE = "The offline model could not do it; connect a real one."
 
 Act = Callable[[AgentJobs, Chat], Awaitable[Job]]
@@ -146,14 +145,14 @@ async def run_action(
         await asyncio.to_thread(_end_left, context, action)
     if known is not None and fence is not None:
         await asyncio.to_thread(_break_locks, context.store, action.persona, run_id)
-    work = _Run(context, action, run, fence or _anybody, follow or _unattended, on_wait, on_report)
+    work = _Run(context, action, run, fence or _anybody, follow or unattended, on_wait, on_report)
     with (
         nullcontext() if action.kind == "agent" else session_lock(context.store, run_id)
     ):  # whose chat holds it
         return await work.go()
 
 
-async def _unattended(jobs: AgentJobs, chat: Chat, act: Act) -> None:
+async def unattended(jobs: AgentJobs, chat: Chat, act: Act) -> None:
     """Follow the agent's work with nobody there: a question leaves it waiting."""
     loop, persona_id = asyncio.get_running_loop(), chat.persona_id
     jobs.observe(lambda job: loop.call_soon(jobs.park, persona_id) if job.is_waiting else None)
@@ -316,7 +315,7 @@ class _Run:
         """The agent works in a conversation of its own until it says that it is done."""
         context, action = self.context, self.action
         store = context.store.in_session(self.run.id)
-        if self._follow is _unattended and holder(agent_lock_path(store, action.persona)) is not None:
+        if self._follow is unattended and holder(agent_lock_path(store, action.persona)) is not None:
             await self._note(state=ActionState.WAITING, why=BUSY)
             raise AgentAtWork(f"The agent is at work for {action.persona} in another conversation.")
         await asyncio.to_thread(self._begin_session, store)

@@ -6,6 +6,7 @@ programs that end a run, the first one has the say.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Collection
 from contextlib import suppress
 from dataclasses import asdict, dataclass, field, fields
@@ -28,6 +29,8 @@ from personas.library.documents import is_name
 
 BEGIN, CHANGE = "begin", "change"
 CANCELLED = "cancelled by the person"
+BUSY = "persona busy"
+"""Why a run waits for other work of the agent."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -67,6 +70,11 @@ class ActionRun:
     def is_over(self) -> bool:
         """Whether it has ended."""
         return self.state in ENDED
+
+    @property
+    def asks(self) -> bool:
+        """Whether it waits for an answer of the person."""
+        return self.state is ActionState.WAITING and self.session_id is not None and self.why != BUSY
 
     def to_record(self) -> dict[str, Any]:
         """Return it as a JSON object, as `persona action runs --json` prints it."""
@@ -189,12 +197,17 @@ def find_run(home: Home, run_id: str, action_id: str | None = None) -> ActionRun
     """
     if action_id is not None:
         return _by_id(home, action_id).get(run_id)
+    found = (_by_id(home, name).get(run_id) for name in _names(home))
+    return next((run for run in found if run is not None), None)
+
+
+def _names(home: Home) -> list[str]:
+    """Return the ids of the actions that have a log."""
     try:
         names = sorted(path.stem for path in _folder(home).glob("*.jsonl"))
     except OSError as error:
         raise storage_error(error, "read", _folder(home)) from None
-    found = (_by_id(home, name).get(run_id) for name in names if is_name(name))
-    return next((run for run in found if run is not None), None)
+    return [name for name in names if is_name(name)]
 
 
 def looked(home: Home, now: datetime) -> None:
@@ -203,13 +216,64 @@ def looked(home: Home, now: datetime) -> None:
     Raises:
         StorageError, OutsideHome: it cannot be stored.
     """
-    replace_file(_make_folder(home) / "looked", encode(stamp(now)), root=home.root)
+    _note_time(home, "looked", now)
 
 
 def looked_at(home: Home) -> datetime | None:
     """Return when somebody last looked for due work; None: nobody has, as far as is known."""
+    return _noted_time(home, "looked")
+
+
+def seen(home: Home, now: datetime) -> None:
+    """Note that the person has seen what became of all runs until now.
+
+    Raises:
+        StorageError, OutsideHome: it cannot be stored.
+    """
+    _note_time(home, "seen", now)
+
+
+@dataclass(frozen=True, slots=True)
+class News:
+    """How many runs the person has not seen, by what became of them."""
+
+    waiting: int = 0
+    finished: int = 0
+    failed: int = 0
+
+
+def news(home: Home) -> News:
+    """Return how many runs ended since the person looked, and how many wait for their answer.
+
+    Raises:
+        StorageError, OutsideHome: they cannot be read.
+    """
+    since, counts = _noted_time(home, "seen"), dict.fromkeys(ActionState, 0)
+    for name in _names(home):
+        for run in runs(home, name):
+            ended = from_stamp(run.ended_at)
+            if run.asks or (ended is not None and (since is None or ended > since)):
+                counts[run.state] += 1
+    failed = counts[ActionState.FAILED] + counts[ActionState.INTERRUPTED]
+    return News(counts[ActionState.WAITING], counts[ActionState.COMPLETED], failed)
+
+
+def stamps(home: Home) -> tuple[Any, ...]:
+    """Return what is another value once something happened to an action or a run, without reading a file."""
+    found = []
+    for folder in (_folder(home), home.actions):
+        with suppress(OSError), os.scandir(folder) as entries:
+            found += sorted((one.path, stamp_of(Path(one.path))) for one in entries)
+    return tuple(found)
+
+
+def _note_time(home: Home, name: str, now: datetime) -> None:
+    replace_file(_make_folder(home) / name, encode(stamp(now)), root=home.root)
+
+
+def _noted_time(home: Home, name: str) -> datetime | None:
     try:
-        return from_stamp(read_regular(_folder(home) / "looked", root=home.root, limit=100).decode("ascii"))
+        return from_stamp(read_regular(_folder(home) / name, root=home.root, limit=100).decode("ascii"))
     except (FileNotFoundError, PersonaError, UnicodeDecodeError):
         return None
 

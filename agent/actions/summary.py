@@ -45,6 +45,17 @@ def summary(action: Action, now: datetime) -> list[tuple[str, str]]:
     return [(label, text) for label, text in (*lines, *texts) if text.strip()]
 
 
+def summary_lines(action: Action, now: datetime) -> list[str]:
+    """Return the summary as lines; only the texts have lines of their own, further in than everything else."""
+    lines = []
+    for label, text in summary(action, now):
+        if label in ("instructions", "expected output"):
+            lines += [f"  {label}:", *(f"    {line}" for line in text.strip().splitlines())]
+        else:
+            lines.append(f"  {label}: {text}" if label else text)
+    return lines
+
+
 def _catch_up(action: Action) -> str:
     within = "" if action.catch_up == "skip" else f", up to {window_text(action.window)} later"
     return CATCH_UP[action.catch_up] + within

@@ -11,8 +11,7 @@ from datetime import datetime
 
 from agent.actions import run_log
 from agent.actions.consent import why_not
-from agent.actions.run import BUSY
-from agent.actions.run_log import ActionRun
+from agent.actions.run_log import BUSY, ActionRun
 from agent.transcript.session_store import AgentAtWork
 from agent.worker.database import Database
 from agent.worker.due import LOOK, Scheduler, due_of

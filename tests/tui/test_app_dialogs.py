@@ -20,8 +20,12 @@ from textual.widgets import Input
 from textual.widgets._toast import Toast, ToastRack
 
 import tui.screens
+from agent.actions.listing import ListedAction
+from agent.actions.run_log import ActionRun
 from agent.models.offline import OfflineModel
 from agent.outputs.bisect_run import Bisected, Probe
+from personas.actions.document import Action
+from personas.actions.states import ActionState
 from personas.library.documents import KINDS
 from personas.persona import TestInput
 from personas.test_inputs import Expectation
@@ -30,6 +34,7 @@ from tests.tui.test_app_layout import EVIL, drawn
 from tests.tui.test_app_settings import preferences
 from tui.app.operation_context import begin_operation
 from tui.document.merge import MergeConflict, merge_texts
+from tui.screens.actions.place import ActionsPlace
 from tui.screens.dialogs.base import JUST_NOW, Dialog, share
 from tui.screens.dialogs.bisected import ShowBisected
 from tui.screens.dialogs.command_palette import Switcher
@@ -45,8 +50,10 @@ from tui.screens.dialogs.picker import Pick, PickSeveral
 from tui.screens.dialogs.proposal import ShowProposal
 from tui.screens.dialogs.quit_dialog import Leaving
 from tui.screens.dialogs.settings import ProgramSettings
+from tui.screens.dialogs.text_page import ShowText
 from tui.screens.dialogs.text_prompt import AskLine, AskName, AskText
 from tui.screens.dialogs.versions import Versions
+from tui.screens.document_place import DocumentPlace
 from tui.screens.library.blast_radius import ShowBlastRadius
 from tui.screens.library.place import LibraryPlace
 from tui.screens.library.rows import Entry
@@ -90,6 +97,31 @@ def library(text: str) -> LibraryPlace:
     return place
 
 
+def actions(text: str) -> ActionsPlace:
+    """Return forty actions of which everything but the id is this text."""
+
+    def fill() -> None:
+        rows = [
+            ListedAction(
+                action=Action(id=str(n), title=text, persona=text, instructions=text, schedule="0 3 * * *"),
+                state=ActionState.WAITING,
+                approved=False,
+                due=None,
+                last_due=None,
+                last_run=None,
+                next=None,
+                why=text,
+            )
+            for n in range(40)
+        ]
+        place.show_actions(rows, text)
+        place.show_runs([ActionRun(id=str(n), action_id="0", why=text, versions=(text,)) for n in range(40)])
+
+    nothing_open = SimpleNamespace(id=None, document=None, persona=None, state="", not_saved=list)
+    place = ActionsPlace(nothing_open, lambda *_: None, fill)  # type: ignore[arg-type]
+    return place
+
+
 DIALOGS: dict[type[Dialog[Any]], Callable[[str, Path], Dialog[Any]]] = {
     Confirm: lambda text, _: Confirm(text, text, action="Delete", danger=True),
     Leaving: lambda text, _: Leaving([text, text]),
@@ -114,6 +146,8 @@ DIALOGS: dict[type[Dialog[Any]], Callable[[str, Path], Dialog[Any]]] = {
     ),
     ShowBlastRadius: lambda text, _: ShowBlastRadius(text, lambda _: None, lambda: None),
     LibraryPlace: lambda text, _: library(text),
+    ActionsPlace: lambda text, _: actions(text),
+    ShowText: lambda text, _: ShowText(text, text),
     Versions: lambda text, _: Versions(text, lambda _what, _number: None),
     ProgramSettings: lambda text, folder: ProgramSettings(preferences(folder)),
 }
@@ -124,7 +158,7 @@ def test_no_dialog_is_left_out() -> None:
     found = set()
     for module in pkgutil.walk_packages(tui.screens.__path__, "tui.screens."):
         for _, value in inspect.getmembers(importlib.import_module(module.name), inspect.isclass):
-            if issubclass(value, Dialog) and value is not Dialog:
+            if issubclass(value, Dialog) and value not in (Dialog, DocumentPlace):
                 found.add(value)
     assert found == set(DIALOGS)
 

@@ -227,6 +227,10 @@ class PersonaApp(TerminalApp, inherit_bindings=False):
             self.model_name = self._model.name
         return self._model
 
+    def new_model(self) -> Model:
+        """Return a model like the agent's, for who closes it; may block."""
+        return self._make_model("")
+
     async def prepare_model(self) -> None:
         """Load what the first request and the first answer need, so that they are as fast as the next ones."""
         await asyncio.to_thread(_load_for_messages)

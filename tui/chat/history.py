@@ -176,22 +176,50 @@ class ConversationHistory:
             return
         if (left := await self._leave_task(chat)) is None or talk.running:
             return
-        await asyncio.to_thread(chat.session.finish_writing)
         leads_back = bool(chat.turns)
-        await workspace.write(workspace.store.link_session, talk.persona_id, (older or younger)[-1])
-        await asyncio.to_thread(chat.load)
-        talk.older, talk.earlier, talk.events = None, tuple(chat.turns), []
-        talk.marks.clear()
-        await self._context.talks.look(talk)
-        talk.earlier = talk.turns_now()
-        await self._context.talks.mark_found(talk, talk.earlier)
+        await self._go_to(talk, (older or younger)[-1])
         count = len(older) + len(younger) + leads_back
         where = len(older) or count
         told = f"This is conversation {where} of {count}; /unclear leads to the others." if count > 1 else ""
         if talk is self._context.talk:
-            self.show(talk)
-            self._activity.trace.clear()
-            self._panel.machine.show_output()
+            self._show_reached(talk)
             if told := f"{left} {told}".strip():
                 self._context.screen.show_message(told)
         self._context.sync()
+
+    async def _go_to(self, talk: Conversation, session_id: str) -> None:
+        """Make another conversation about the persona the current one, and read it."""
+        chat, document, talks = talk.chat, self._context.document, self._context.talks
+        assert chat is not None and document is not None and talks is not None
+        await asyncio.to_thread(chat.session.finish_writing)
+        workspace = document.workspace
+        await workspace.write(workspace.store.link_session, talk.persona_id, session_id)
+        await asyncio.to_thread(chat.load)
+        talk.older, talk.earlier, talk.events = None, tuple(chat.turns), []
+        talk.marks.clear()
+        await talks.look(talk)
+        talk.earlier = talk.turns_now()
+        await talks.mark_found(talk, talk.earlier)
+
+    def _show_reached(self, talk: Conversation) -> None:
+        self.show(talk)
+        self._activity.trace.clear()
+        self._panel.machine.show_output()
+
+    async def open(self, session_id: str) -> None:
+        """Go to a conversation about the open persona; `unclear` leads back."""
+        await self._context.settled.wait()
+        talk = self._context.talk
+        if talk is None or talk.chat is None:
+            self.show_no_conversation()
+        elif talk.running:
+            self._context.screen.show_message("Stop the agent first.")
+        elif (left := await self._leave_task(talk.chat)) is not None:
+            if talk.chat.session_id != session_id:
+                await self._go_to(talk, session_id)
+            if talk is self._context.talk:
+                self._show_reached(talk)
+                self._context.screen.show_message(
+                    f"{left} /unclear leads to the other conversations.".strip()
+                )
+            self._context.sync()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import sys
 from datetime import datetime, timedelta
 from typing import Any
@@ -12,12 +11,12 @@ import click
 from agent.actions import consent, run_log
 from agent.actions.listing import ListedAction, idle_warning, list_actions, listed
 from agent.actions.run_log import ActionRun
-from agent.actions.summary import summary
+from agent.actions.summary import summary_lines
 from agent.actions.templates import TEMPLATES
+from agent.actions.times import zone_here
 from personas.action_document import action_ids, key_of
 from personas.action_store import create_action, delete_action, get_action
 from personas.actions.document import KINDS, Action
-from personas.errors import InvalidValue
 from personas.external_writes import know
 from personas.files import trust
 from personas.files.slug import command
@@ -153,7 +152,7 @@ def new(
         values["at"] = _time(at)
         ready.pop("schedule", None)
     if at or cron or timezone or ready:
-        values["timezone"] = timezone or _zone_here()
+        values["timezone"] = timezone or zone_here()
     given = {**ready, **{key: value for key, value in values.items() if value is not None}}
     made = create_action(invocation.store, given)
     _result(invocation.store, made, f"created action {made.id}", as_json, plain=made.id)
@@ -288,14 +287,9 @@ def runs(invocation: Invocation, action_id: str, as_json: bool) -> None:
 
 
 def _print_summary(action: Action, now: datetime) -> None:
-    """Print what an action does; only its texts have lines of their own, further in than everything else."""
-    for label, text in summary(action, now):
-        if label in ("instructions", "expected output"):
-            print_text(f"  {label}:")
-            for line in text.strip().splitlines():
-                print_text(f"    {line}")
-        else:
-            print_text(f"  {label}: {text}" if label else text)
+    """Print what an action does."""
+    for line in summary_lines(action, now):
+        print_text(line)
 
 
 def _row(row: ListedAction) -> tuple[str, ...]:
@@ -354,20 +348,3 @@ def _time(text: str) -> datetime:
         return datetime.fromisoformat(text)
     except ValueError:
         raise click.UsageError(f"--at {text!r} is no time; write it as 2026-12-01T09:00") from None
-
-
-def _zone_here() -> str:
-    """Return the name of this machine's time zone, UTC where it has none."""
-    from personas.actions.schedule import zone_of
-
-    for name in (
-        os.environ.get("TZ", "").lstrip(":"),
-        os.path.realpath("/etc/localtime").partition("zoneinfo/")[2],
-    ):
-        try:
-            if name:
-                zone_of(name)
-                return "UTC" if name == "Etc/UTC" else name
-        except InvalidValue:
-            continue
-    return "UTC"

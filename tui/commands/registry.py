@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 Where = Literal[
     "anywhere", "chat", "output", "talk", "prompt", "list", "personas", "tests", "composition", "compiled", "outputs",
     "expectations", "dialog", "page", "buttons", "bisected", "clash", "program", "comparison", "versions",
-    "proposal", "library", "library_document", "stages",
+    "proposal", "library", "library_document", "stages", "actions", "action_document", "runs",
 ]  # fmt: skip
 
 HEADINGS: dict[Where, str] = {
@@ -45,10 +45,13 @@ HEADINGS: dict[Where, str] = {
     "library": "Library: the documents",
     "library_document": "Library: the open document",
     "stages": "Library: the stages of an arc",
+    "actions": "Actions",
+    "action_document": "Actions: the open one",
+    "runs": "Actions: the runs of one",
 }
 IN_DIALOGS: frozenset[Where] = frozenset(
     {"expectations", "dialog", "page", "buttons", "bisected", "clash", "program", "comparison", "versions",
-     "proposal", "library", "library_document", "stages"}
+     "proposal", "library", "library_document", "stages", "actions", "action_document", "runs"}
 )  # fmt: skip
 """Parts of dialogs, in which the keys of "anywhere" do nothing."""
 
@@ -134,6 +137,7 @@ COMMANDS: tuple[Command, ...] = (
     Command("coverage", "Show what each piece of the prompt is good for (coverage)", "", "coverage",
             slash="coverage"),
     Command("library", "Library: parts, traits, skills, guardrails, arcs", "", "library", slash="library"),
+    Command("actions", "Actions: work that is done while nobody watches", "", "actions", slash="actions"),
     Command("assets", "Assets: texts that the agent left behind", "", "assets", slash="assets"),
     Command("measurements", "Measurements: scores of the persona over time", "", "measurements",
             slash="measurements"),
@@ -296,6 +300,19 @@ COMMANDS: tuple[Command, ...] = (
     Command("stages.new", "New stage", "n", "ask('new')", where="stages", priority=False),
     Command("stages.rename", "Rename it", "r", "ask('rename')", where="stages", priority=False),
     Command("stages.remove", "Remove it", "x,delete", "ask('remove')", where="stages", priority=False),
+    Command("actions.new", "New action", "n", "ask('new')", where="actions", priority=False),
+    Command("actions.approve", "Approve it as it is now", "y", "ask('approve')", where="actions", priority=False),
+    Command("actions.run", "Run it now", "r", "ask('run')", where="actions", priority=False),
+    Command("actions.cancel", "Stop its runs, and take it off its schedule", "c", "ask('cancel')", where="actions",
+            priority=False),
+    Command("actions.delete", "Delete it", "x,delete", "ask('delete')", where="actions", priority=False),
+    Command("actions.restore", "Bring back a deleted one", "u", "ask('restore')", where="actions", priority=False),
+    Command("actions.versions", "Versions: who changed what and when", "v", "ask('versions')", where="actions",
+            priority=False),
+    Command("actions.save", "Save it", "f2", "ask('save')", where="action_document"),
+    Command("runs.output", "What came of it", "o", "ask('output')", where="runs", priority=False),
+    Command("runs.proposal", "Its proposal, to keep or refuse", "p", "ask('proposal')", where="runs",
+            priority=False),
 )  # fmt: skip
 
 # Keys that the chat bar and the editors handle themselves, for the help. The id of a command stands for its keys.

@@ -10,6 +10,7 @@ from tui.chat.export import FORMATS
 from tui.commands.fuzzy import fold
 
 COMMANDS: dict[str, str] = {
+    "actions": "work that is done while nobody watches",
     "assets": "texts that the agent left behind",
     "bisect": "find the version that turned a verdict",
     "clear": "begin a new conversation",

@@ -1,6 +1,7 @@
-"""The text slots of a document of the library, and the change that stores one of them. No widget.
+"""The text slots of a document of the library or of an action, and the change that stores one of them. No widget.
 
-Its content (of a trait the instruction) is the slot that a persona's system prompt is; the other keys are fields.
+Its content (of a trait the instruction, of an action the whole file) is the slot that a persona's system prompt is; the
+other keys are fields.
 """
 
 from __future__ import annotations
@@ -9,15 +10,18 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+from personas.action_document import StoredAction, key_of, read_stored
+from personas.changes import ReplaceText
 from personas.errors import InvalidValue
 from personas.library.documents import FIELDS, Kind, LibraryDocument, Stage
 from personas.library.folders import SKILL_FILE, path_of
-from personas.library_changes import TextChange, set_key, set_skill_key, set_stage_value
+from personas.library_changes import set_key, set_skill_key, set_stage_value
 from personas.library_document import StoredDocument, parse_key
 from personas.library_store import check_fields
 from tui.document.text_slot import FIELD, PROMPT
 
 if TYPE_CHECKING:
+    from personas.changes import Change
     from personas.files.home import Home
     from personas.persona import Persona
 
@@ -42,6 +46,8 @@ def stage_slot(stage: str, key: str) -> str:
 
 def texts_of(persona: Persona) -> dict[str, str]:
     """Return the stored text of each slot, by slot id; nothing where nothing could be read."""
+    if isinstance(persona, StoredAction):
+        return {PROMPT: persona.text}
     if not isinstance(persona, StoredDocument):
         return {}
     document = persona.document
@@ -56,12 +62,19 @@ def texts_of(persona: Persona) -> dict[str, str]:
     }
 
 
-def change_of(home: Home, key: str, slot_id: str, text: str) -> TextChange:
+def change_of(home: Home, key: str, slot_id: str, text: str) -> Change:
     """Return the change that stores the text of a slot.
 
     Raises:
-        ValueError: the text is no value for this field; the message says so.
+        ValueError: the text is no value for this field, or no action; the message says so.
     """
+    if is_action(key):
+        if (error := read_stored(key, text.encode()).error) is not None or not text:
+            told = (
+                f"{error.message}{f' (line {error.line})' if error.line else ''}" if error else "it is empty"
+            )
+            raise ValueError(f"Not saved: {told}. What you type is kept.")
+        return ReplaceText(text)
     kind, name = parse_key(key)
     if slot_id.startswith(FIELD + "stages/"):
         stage, _, field = slot_id.removeprefix(FIELD + "stages/").rpartition("/")
@@ -103,8 +116,15 @@ def as_typed(read: LibraryDocument, text_of: Callable[[str], str]) -> LibraryDoc
     return replace(read, **typed, stages=stages)  # type: ignore[arg-type]
 
 
-def without_file(key: str, text: str) -> StoredDocument:
+def is_action(key: str) -> bool:
+    """Whether a key is that of an action."""
+    return key.startswith(key_of(""))
+
+
+def without_file(key: str, text: str) -> Persona:
     """Return a document whose file is gone, as far as it is known: its text."""
+    if is_action(key):
+        return read_stored(key, text.encode())
     kind, name = parse_key(key)
     known = LibraryDocument(kind=kind, name=name, content=text, instruction=text)
     return StoredDocument(id=key, name=key, document=known)

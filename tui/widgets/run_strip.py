@@ -24,7 +24,11 @@ class RunStrip(LiteralStatic):
     class StopPressed(Message):
         """The person wants the runs to end."""
 
-    _ended = ""
+    class NotePressed(Message):
+        """The person wants to see what the note is about."""
+
+    _ended = _note = ""
+    _is_note = True
     _timer: Timer | None = None
 
     def show(self, parts: Sequence[str], stops: str) -> None:
@@ -34,7 +38,8 @@ class RunStrip(LiteralStatic):
             parts: what is said of them.
             stops: what stops them, in words; empty for nothing.
         """
-        told = " · ".join([*parts, *([stops] if stops else [])]) if parts else self._ended
+        told = " · ".join([*parts, *([stops] if stops else [])]) if parts else self._ended or self._note
+        self._is_note = not parts and not self._ended
         self.update(told)
         if self.display is not bool(told):
             self.display = bool(told)
@@ -47,7 +52,17 @@ class RunStrip(LiteralStatic):
         self._timer = self.set_timer(ENDED_SECONDS, lambda: self.show_end("")) if told else None
         self.show((), "")
 
+    def show_note(self, note: str) -> None:
+        """Show this whenever nothing else is to be shown; nothing where it is empty."""
+        if note != self._note:
+            self._note = note
+            if self._is_note:
+                self.show((), "")
+
     def on_click(self, event: events.Click) -> None:
         event.stop()
+        if self._is_note:
+            self.post_message(self.NotePressed())
+            return
         self.show_end("")
         self.post_message(self.StopPressed())

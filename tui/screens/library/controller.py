@@ -20,8 +20,8 @@ from tui.screens.dialogs.text_prompt import AskLine
 from tui.screens.library.catalog import LibraryCatalog
 from tui.screens.library.place import LibraryPlace
 from tui.screens.library.trial import LibraryTrial
-from tui.screens.library.view import LibraryView
 from tui.screens.main.version_actions import VersionActions
+from tui.screens.place_view import PlaceView
 from tui.widgets.virtual_list import Row
 
 if TYPE_CHECKING:
@@ -59,7 +59,7 @@ class LibraryController:
         self._library = LibraryStore(main.workspace.store)
         self.place: LibraryPlace | None = None
         self._kind: Kind = "part"
-        view = LibraryView(host, self._shown, self._opened)
+        view = PlaceView(host, self._shown, self._opened)
         self.documents = DocumentController(view, main.workspace, main.unsaved.store, beside=main)
         self.catalog = LibraryCatalog(main.workspace, self._shown, self._hold_all)
         self._versions = VersionActions(host, lambda: self.documents)
@@ -152,7 +152,7 @@ class LibraryController:
             case "check":
                 work = self._check()
             case "compare":
-                work = self._compare()
+                work = self._versions.compare()
             case "external":
                 work = self._edit_file()
             case "new_stage":
@@ -335,26 +335,6 @@ class LibraryController:
     async def _check(self) -> None:
         if await self._trial.show():
             await self._save()
-
-    async def _compare(self) -> None:
-        """Show both texts of a conflict, offer to write back a file that is gone, or show a proposal or the last change."""
-        from tui.screens.dialogs.diff import ShowDiff
-
-        documents = self.documents
-        if (document := documents.document) is None:
-            return
-        if documents.state == "conflict":
-            await documents.resolve(document.prompt)
-        elif documents.state == "gone":
-            text = "It was deleted or moved outside this program. It is written as it was, and with what you typed."
-            if await self._host.confirm("Write the file back?", text, action="Write it back", keep="Not now"):
-                await documents.write_back()
-        elif not await self._versions.show_proposal():
-            title, diff = await documents.last_change()
-            if diff:
-                await self._host.ask(ShowDiff(title, diff))
-            else:
-                self._host.show_message(title)
 
     async def _edit_file(self) -> None:
         from tui.external_editor.launcher import edit_file

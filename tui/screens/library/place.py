@@ -23,8 +23,8 @@ from tui.commands.fuzzy import words_of
 from tui.commands.registry import binding, bindings, sentence
 from tui.document.banner import banner_of
 from tui.document.library_slots import document_of, text_key
-from tui.screens.dialogs.base import Dialog
 from tui.screens.dialogs.picker import Pick
+from tui.screens.document_place import LOOK_EVERY, DocumentPlace
 from tui.screens.library.forms import DocumentForm, StageForm
 from tui.screens.library.rows import Entry, document_rows, kind_rows
 from tui.terminal.visible_controls import is_editable
@@ -40,10 +40,6 @@ if TYPE_CHECKING:
     from tui.document.document import OpenDocument
     from tui.document.undo import Operation
 
-LOOK_EVERY = 1.0
-"""Seconds between two looks for changes from outside."""
-SIDE_BY_SIDE = 110
-"""Columns from which the lists and the open document stand side by side."""
 LIST_HINT = (
     ("rows.open", "opens"),
     ("library.new", "new"),
@@ -144,7 +140,7 @@ class StageList(Vertical):
             self.screen.ask_of_stage(what, self.rows.key or "")  # type: ignore[attr-defined]
 
 
-class LibraryPlace(Dialog[str]):
+class LibraryPlace(DocumentPlace[str]):
     """The library; gives the id of a persona that is to be opened, or None.
 
     Args:
@@ -154,8 +150,6 @@ class LibraryPlace(Dialog[str]):
     """
 
     DEFAULT_CSS = Path(__file__).with_suffix(".tcss").read_text(encoding="utf-8")
-
-    HORIZONTAL_BREAKPOINTS = [(0, "-narrow"), (SIDE_BY_SIDE, "-wide")]  # noqa: RUF012 - declared by Textual
 
     BINDINGS: ClassVar[list[BindingType]] = [
         *bindings("library_document"),
@@ -171,17 +165,14 @@ class LibraryPlace(Dialog[str]):
         do: Callable[..., object],
         ready: Callable[[], object],
     ) -> None:
-        super().__init__()
-        self._documents, self._do, self._ready = documents, do, ready
+        super().__init__(documents, do, ready, "library-text")
         self.kind: Kind = "part"
         self._counts: dict[Kind, int] = {}
         self._entries: dict[Kind, dict[str, Entry]] = {kind: {} for kind in KINDS}
         self._users: Mapping[str, int] | None = None
         self._words: list[str] = []
         self._unsaved: list[str] = []
-        self._is_ready = False
         self._forms: dict[Kind, DocumentForm] = {}
-        self.editor = TextEditor(id="library-text")
         self._stages = StageList()
         self._banner = Banner("", id="library-banner")
 
@@ -207,11 +198,6 @@ class LibraryPlace(Dialog[str]):
         self.set_interval(LOOK_EVERY, partial(self._do, "look", ""))
         self._is_ready = True
         self._ready()
-
-    @property
-    def is_shown(self) -> bool:
-        """Whether it is there, and not closed."""
-        return self._is_ready and not self._given
 
     # -- the lists ----------------------------------------------------------------------------------------
 
@@ -415,11 +401,6 @@ class LibraryPlace(Dialog[str]):
         read = document_of(document.persona)
         return "".join(f"{one[:1].upper()}{one[1:]}. " for one in read.warnings).strip() if read else ""
 
-    def action_ask(self, what: str) -> None:
-        """Ask for something to be done with the open document, or with that under the cursor."""
-        if self._documents.id is not None:
-            self._do(what, self._documents.id)
-
     def action_undo(self) -> None:
         self._step("undo")
 
@@ -445,12 +426,6 @@ class LibraryPlace(Dialog[str]):
     def action_redo_agent(self) -> None:
         self._do("redo_agent", self._in_hand)
 
-    def action_compare(self) -> None:
-        self.action_ask("compare")
-
-    def action_external_editor(self) -> None:
-        self.action_ask("external")
-
     def action_cancel(self) -> None:
         """Go back from the document to the list, from the filter to all documents, from the list to the persona."""
         if self._has_keys:
@@ -468,19 +443,6 @@ class LibraryPlace(Dialog[str]):
 
     # -- editing ------------------------------------------------------------------------------------------
 
-    @on(TextEditor.Blurred)
-    def _editor_left(self, event: TextEditor.Blurred) -> None:
-        event.stop()
-        self._documents.saver.save_now(event.editor.slot)
-
-    @on(TextEditor.UndoExhausted)
-    def _undo_exhausted(self, event: TextEditor.UndoExhausted) -> None:
-        event.stop()
-        if event.untouched:  # what was done before it was shown, the store knows
-            self._do(event.operation, self._documents.id or "")
-        else:
-            self._documents.undo.show_nothing_to_undo(event.operation)
-
     @on(TextEditor.RedoDropped)
     def _redo_dropped(self, event: TextEditor.RedoDropped) -> None:
         event.stop()
@@ -488,11 +450,6 @@ class LibraryPlace(Dialog[str]):
         if documents.id is not None:
             work = documents.workspace.keep_text(documents.id, event.editor.slot.id, event.text, "undone")
             documents.view.start(work)
-
-    @on(TextEditor.Refused)
-    def _letter_refused(self, event: TextEditor.Refused) -> None:
-        event.stop()
-        self._do("refused", self._documents.id or "")
 
     @on(FieldForm.FieldBlurred)
     def _field_left(self, event: FieldForm.FieldBlurred) -> None:

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from tui.chat.controller import ConversationController
     from tui.screens.dialogs.connect_controller import Connecting
     from tui.screens.dialogs.picker import Pick
+    from tui.screens.main.actions_entry import ActionsEntry
     from tui.screens.main.asset_actions import AssetActions
     from tui.screens.main.comparison_actions import ComparisonActions
     from tui.screens.main.composition_actions import CompositionActions
@@ -55,6 +56,7 @@ class ChatActions:
         composition: the compiled prompt.
         assets: what the agent left behind.
         search: finding and replacing everywhere.
+        actions: work that is done while nobody watches.
     """
 
     def __init__(
@@ -77,6 +79,7 @@ class ChatActions:
         composition: CompositionActions,
         assets: AssetActions,
         search: SearchActions,
+        actions: ActionsEntry,
     ) -> None:
         self._host, self._chat, self._chat_bar = host, conversations, chat_bar
         self._personas, self._catalog, self._view = personas, catalog, view
@@ -87,6 +90,7 @@ class ChatActions:
         self._outputs = outputs
         self._library = library
         self._composition, self._assets, self._search = composition, assets, search
+        self._actions = actions
         self._shown_for = (False, False)
         """Whether commands are offered, and whether anything is written, when the keys were shown last."""
 
@@ -266,6 +270,8 @@ class ChatActions:
                 self._library.action_library()
             case "compiled":
                 self._composition.action_compiled()
+            case "actions":
+                self._actions.action_actions()
             case "assets":
                 self._assets.action_assets()
             case "measurements":

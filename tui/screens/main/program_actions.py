@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from tui.app.host import Host
     from tui.chat.controller import ConversationController
     from tui.outputs.controller import OutputsController
+    from tui.screens.main.actions_entry import ActionsEntry
     from tui.screens.main.composition_actions import CompositionActions
     from tui.screens.main.layout import PaneLayout
     from tui.screens.main.output_viewing import OutputViewing
@@ -41,6 +42,7 @@ class ProgramActions:
         viewing: the output pane, which Esc closes.
         composition: the compiled prompt, which Esc closes.
         outputs: its test inputs may be run.
+        actions: gives what runs actions.
         run_action: does the action of a command.
     """
 
@@ -56,12 +58,13 @@ class ProgramActions:
         viewing: OutputViewing,
         composition: CompositionActions,
         outputs: OutputsController,
+        actions: Callable[[], ActionsEntry],
         run_action: Callable[[str], Awaitable[None]],
     ) -> None:
         self._host, self._chat, self._bar, self._talk = host, conversations, bar, talk
         self._panes, self._catalog, self._view, self._run_action = panes, catalog, view, run_action
         self._viewing, self._composition = viewing, composition
-        self._outputs = outputs
+        self._outputs, self._actions = outputs, actions
         self._personas, self._tests = panes.widget(PersonaList), panes.widget(TestInputs)
         self._last_quit_key = float("-inf")
 
@@ -79,6 +82,8 @@ class ProgramActions:
             return "stop", self._chat.tasks.stop
         if self._outputs.is_running:
             return "stop", self._outputs.stop
+        if self._actions().running:
+            return "stop", self._actions().stop_last
         for pane in (self._personas, self._tests):
             if pane.rows.has_focus and pane.rows.marked:
                 return "clear the marks", pane.rows.clear_marks
@@ -146,6 +151,13 @@ class ProgramActions:
         nowhere = await self._save_before_leaving()
         known = agreed is not None and nowhere.items() <= agreed.items()
         if not known and not await self._may_leave():
+            return
+        if (running := self._actions().running) and not await self._host.confirm(
+            "Quit and stop actions?",
+            f"At work: {', '.join(running)}. What they did stays.",
+            action="Quit",
+            keep="Stay",
+        ):
             return
         if working := self._chat.runs.working:
             from tui.screens.dialogs.quit_dialog import Leaving

@@ -31,6 +31,7 @@ from tui.commands.registry import Keymap, bindings
 from tui.document.composition import CompositionController
 from tui.document.document import OpenDocument
 from tui.outputs.controller import OutputsController
+from tui.screens.main.actions_entry import ActionsEntry
 from tui.screens.main.asset_actions import AssetActions
 from tui.screens.main.chat_actions import ChatActions
 from tui.screens.main.chat_pane import ChatPane
@@ -104,6 +105,7 @@ class MainScreen(Screen[None]):
         self._last: str | None = None
         self.chat_actions: ChatActions
         self.version_actions: VersionActions
+        self.actions: ActionsEntry
         self.conversation = ConversationController(self)
         self.chat_bar = ChatPane(
             self,
@@ -168,6 +170,7 @@ class MainScreen(Screen[None]):
             self.output_viewing,
             self.composition_actions,
             self.outputs,
+            lambda: self.actions,
             self.run_action,
         )
         self.comparison_actions = ComparisonActions(self, self.view, self.outputs, self.conversation)
@@ -188,6 +191,13 @@ class MainScreen(Screen[None]):
             self.outputs,
             self.comparison_actions,
             lambda version: self.checks.bisect(good=version),
+        )
+        self.actions = ActionsEntry(
+            self,
+            self.view,
+            self.output_actions.strip,
+            self.conversation.history.open,
+            self.version_actions.show_proposal,
         )
         self.library = LibraryActions(self, self.view, self.outputs)
         self.asset_actions = AssetActions(self, self.view)
@@ -211,6 +221,7 @@ class MainScreen(Screen[None]):
             self.composition_actions,
             self.asset_actions,
             self.search_actions,
+            self.actions,
         )
         self.panel_reading = PanelReading(
             self, self.conversation, self.chat_bar, self.view, self.chat_actions.action_find
@@ -231,6 +242,7 @@ class MainScreen(Screen[None]):
             self.composition_actions,
             self.asset_actions,
             self.search_actions,
+            self.actions,
         )
         for part in parts:
             for name in dir(part):
@@ -426,6 +438,7 @@ class MainScreen(Screen[None]):
         self.composition.look()
         self.output_actions.show()  # ages
         self.again(self.program.look_at_settings)
+        self.again(self.actions.look)
         self.again(self._look_outside if self.documents is not None else self._try_first_again)
 
     async def _try_first_again(self) -> None:
@@ -453,6 +466,7 @@ class MainScreen(Screen[None]):
 
     async def on_unmount(self) -> None:
         self.talk.talk.stop()
+        await self.actions.close()
         await self.outputs.close()
         await self.conversation.drafts.close()
 
@@ -640,6 +654,11 @@ class MainScreen(Screen[None]):
     def _stop_runs(self, event: RunStrip.StopPressed) -> None:
         event.stop()
         self.outputs.stop()
+
+    @on(RunStrip.NotePressed)
+    def _actions_pressed(self, event: RunStrip.NotePressed) -> None:
+        event.stop()
+        self.actions.action_actions()
 
     @on(KeyLine.NotePressed)
     def _note_pressed(self, event: KeyLine.NotePressed) -> None:

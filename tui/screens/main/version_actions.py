@@ -188,6 +188,26 @@ class VersionActions:
         self._host.show_message(f"{proposal.name} {told}{also}.{back}")
         return True
 
+    async def compare(self) -> None:
+        """Show both texts of a conflict, offer to write back a file that is gone, or show a proposal or the last change."""
+        from tui.screens.dialogs.diff import ShowDiff
+
+        documents = self._documents
+        if (document := documents.document) is None:
+            return
+        if documents.state == "conflict":
+            await documents.resolve(document.prompt)
+        elif documents.state == "gone":
+            text = "It was deleted or moved outside this program. It is written as it was, and with what you typed."
+            if await self._host.confirm("Write the file back?", text, action="Write it back", keep="Not now"):
+                await documents.write_back()
+        elif not await self.show_proposal():
+            title, diff = await documents.last_change()
+            if diff:
+                await self._host.ask(ShowDiff(title, diff))
+            else:
+                self._host.show_message(title)
+
     async def _restore(self, persona_id: str, number: int) -> None:
         documents = self._documents
         await documents.flush()

@@ -1,9 +1,9 @@
-"""The open document of the library as the controller of documents sees it: a `DocumentView`."""
+"""The open document of a place beside the main screen as the controller of documents sees it: a `DocumentView`."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Coroutine
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 from tui.widgets.plain_text import content
 
@@ -14,10 +14,22 @@ if TYPE_CHECKING:
     from tui.document.document import OpenDocument
     from tui.document.merge import MergeConflict
     from tui.document.text_slot import TextSlot
-    from tui.screens.library.place import LibraryPlace
 
 
-class LibraryView:
+class Place(Protocol):
+    """What shows the open document."""
+
+    def show_document(self, document: OpenDocument | None, *, keep_cursor: bool = False) -> None:
+        """Show another document, or none."""
+
+    def document_changed(self, document: OpenDocument) -> None:
+        """The open document is another now."""
+
+    def show_state(self) -> None:
+        """Show how it is saved, and what is wrong with it."""
+
+
+class PlaceView:
     """Shows documents in the place, while it is open.
 
     Args:
@@ -27,7 +39,7 @@ class LibraryView:
     """
 
     def __init__(
-        self, host: Host, place: Callable[[], LibraryPlace | None], opened: Callable[[OpenDocument], None]
+        self, host: Host, place: Callable[[], Place | None], opened: Callable[[OpenDocument], None]
     ) -> None:
         self._host, self._place, self._opened = host, place, opened
 

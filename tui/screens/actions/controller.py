@@ -1,0 +1,322 @@
+"""What actions do on the screen: the place is opened, and what is asked there is done."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from typing import TYPE_CHECKING, Any
+
+from agent.actions import consent, run_log
+from agent.actions.listing import idle_warning, list_actions
+from agent.actions.summary import summary_lines
+from personas.action_document import key_of
+from personas.action_store import create_action, delete_action, deleted_actions, get_action
+from personas.external_writes import know
+from personas.files import trust
+from personas.store import utc_now
+from tui.commands.registry import sentence
+from tui.document.controller import DocumentController
+from tui.document.version_names import local_now, when
+from tui.screens.actions.new_action import ask_new_action
+from tui.screens.actions.place import ActionsPlace
+from tui.screens.dialogs.picker import Pick
+from tui.screens.dialogs.text_prompt import AskLine
+from tui.screens.main.version_actions import VersionActions
+from tui.screens.place_view import PlaceView
+from tui.terminal.sanitise import one_line
+from tui.widgets.virtual_list import Row
+
+if TYPE_CHECKING:
+    from agent.actions.listing import ListedAction
+    from agent.actions.run_log import ActionRun
+    from personas.store import Store
+    from tui.app.host import Host
+    from tui.document.document import OpenDocument
+    from tui.screens.actions.runner import ActionRunner
+
+
+class ActionsController:
+    """The actions of the home.
+
+    Args:
+        host: the main screen.
+        main: has the open persona.
+        runner: runs actions in this program.
+        open_persona: shows a persona.
+        open_session: shows a conversation of the open persona.
+        show_proposal: shows a proposal for the open persona, by its name.
+    """
+
+    def __init__(
+        self,
+        host: Host,
+        main: DocumentController,
+        runner: ActionRunner,
+        open_persona: Callable[[str], Awaitable[None]],
+        open_session: Callable[[str], Awaitable[None]],
+        show_proposal: Callable[[str], Awaitable[object]],
+    ) -> None:
+        self._host, self._main, self._runner = host, main, runner
+        self._workspace = main.workspace
+        self._open_persona, self._open_session, self._show_proposal = (
+            open_persona,
+            open_session,
+            show_proposal,
+        )
+        self.place: ActionsPlace | None = None
+        view = PlaceView(host, self._shown, self._opened)
+        self.documents = DocumentController(view, main.workspace, main.unsaved.store, beside=main)
+        self._timeline = VersionActions(host, lambda: self.documents)
+        self._stamps: object = None
+        self._next: Callable[[], Awaitable[object]] | None = None  # once the place is closed
+
+    @property
+    def _store(self) -> Store:
+        return self._workspace.store
+
+    def open_actions(self) -> None:
+        """Show the actions."""
+        if self.place is None:
+            self._host.start(self._show())
+
+    async def _show(self) -> None:
+        self._next, self._stamps = None, None
+        self.place = ActionsPlace(self.documents, self._do, lambda: self._host.again(self._look))
+        await self._host.ask(self.place)
+        self.place = None
+        await self.documents.flush()
+        self.documents.close()
+        await self._workspace.call(run_log.seen, self._store.home, utc_now())
+        if self._next is not None:
+            await self._next()
+
+    def _shown(self) -> ActionsPlace | None:
+        """Return the place, while it is on the screen."""
+        place = self.place
+        return place if place is not None and place.is_shown and self._host.program.is_running else None
+
+    def _opened(self, document: OpenDocument) -> None:
+        """Another action is open: it is stored as a whole, when the person says so."""
+        document.is_held = True
+        if (place := self._shown()) is not None:
+            place.show_runs(())
+        self._host.start(self._read_runs())
+
+    # -- what is shown ------------------------------------------------------------------------------------
+
+    async def _look(self) -> None:
+        """Show what happened, here or elsewhere."""
+        await self.documents.look()
+        stamps = await self._workspace.call(self._stamps_now)
+        if stamps != self._stamps:
+            self._stamps = stamps
+            await self.refresh()
+
+    def _stamps_now(self) -> object:
+        return run_log.stamps(self._store.home), utc_now().minute
+
+    async def refresh(self, at: str | None = None) -> None:
+        """Show where all actions stand; `at`: the id of the one that gets the cursor."""
+        rows, warning = await self._workspace.call(self._list)
+        if (place := self._shown()) is not None:
+            place.show_actions(rows, warning, at=at)
+        await self._read_runs()
+
+    def _list(self) -> tuple[list[ListedAction], str]:
+        home, now = self._store.home, utc_now()
+        rows = list_actions(home, now=now)
+        return rows, idle_warning(home, rows, now=now)
+
+    async def _read_runs(self) -> None:
+        if (key := self.documents.id) is None:
+            return
+        runs = await self._workspace.call(run_log.runs, self._store.home, _id_of(key))
+        if (place := self._shown()) is not None and self.documents.id == key:
+            place.show_runs(runs)
+
+    # -- what is asked ------------------------------------------------------------------------------------
+
+    def _do(self, what: str, key: str, run_id: str = "") -> None:
+        """Do what is asked in the place about an action, by its key, or about a run of it."""
+        work: Any = None
+        match what:
+            case "look":
+                self._host.again(self._look)
+            case "open":
+                self._open(key)
+            case "undo" | "redo" | "undo_agent" | "redo_agent":
+                work = self._step(what, key)
+            case "refused":
+                how = sentence("editor.external", self._host.keymap, " {} opens it in your editor.")
+                self._host.show_message(f"Nothing can be typed here: the file is broken.{how}", error=True)
+            case "new" | "restore" | "save" | "compare" | "external":
+                work = getattr(self, f"_{what}")()
+            case "conversation" | "output" | "proposal":
+                work = self._of_run(what, key, run_id)
+            case _:  # approve, run, cancel, delete, versions
+                work = getattr(self, f"_{what}")(_id_of(key))
+        if work is not None:
+            self._host.start(work)
+
+    def _open(self, key: str) -> None:
+        self.documents.open(key)
+        if (place := self._shown()) is not None:
+            place.enter_document()
+
+    async def _new(self) -> None:
+        values = await ask_new_action(self._host, await self._workspace.ids(), self._main.id or "")
+        if values is None:
+            return
+        made = await self._workspace.write(create_action, self._store, values)
+        await self.refresh(made.id)
+        self._open(key_of(made.id))
+
+    async def _approve(self, action_id: str) -> None:
+        key = key_of(action_id)
+        if key in self.documents.not_saved():
+            self._host.show_message("Save it first: what is approved is what its file says.", error=True)
+            return
+        home = self._store.home
+        action = await self._workspace.call(get_action, self._store, action_id)
+        consent.require_whole(action)
+        await self._workspace.call(know, self._store, key)
+        text = "\n".join(summary_lines(action, utc_now()))
+        if not await self._host.confirm(
+            "Let it run while nobody watches?", text, action="Approve", keep="Not now"
+        ):
+            return
+        await self._workspace.call(lambda: consent.approve(home, [action], now=utc_now()))
+        if not trust.is_trusted(home.root):
+            told = "This home is not trusted, so nothing in it runs by itself: `persona trust`."
+            self._host.show_message(f"Approved. {told}", error=True)
+        else:
+            self._host.show_message(f"{one_line(action.title, 60)} is approved as it is now.")
+        await self.refresh()
+
+    async def _run(self, action_id: str) -> None:
+        action = await self._workspace.call(get_action, self._store, action_id)
+        consent.require_whole(action)
+        self._runner.start(action)
+
+    async def _cancel(self, action_id: str) -> None:
+        await self._workspace.call(consent.cancel, self._store.home, action_id)
+        stopped = await self._workspace.call(
+            lambda: run_log.cancel_runs(self._store.home, action_id, now=utc_now())
+        )
+        runs = f", and {len(stopped)} of its runs stopped" if stopped else ""
+        back = sentence("actions.approve", self._host.keymap, " {} puts it back on its schedule.")
+        self._host.show_message(f"{action_id} is cancelled{runs}.{back}")
+        await self.refresh()
+
+    async def _delete(self, action_id: str) -> None:
+        if not await self._host.confirm(
+            f"Delete {action_id}?",
+            "Its runs are stopped. It is kept as a version.",
+            action="Delete",
+            keep="Keep it",
+        ):
+            return
+        await self._workspace.write(delete_action, self._store, action_id)
+        await self._workspace.call(lambda: run_log.cancel_runs(self._store.home, action_id, now=utc_now()))
+        key = key_of(action_id)
+        await self.documents.forget(key)
+        if self.documents.id == key:
+            self.documents.close()
+        back = sentence("actions.restore", self._host.keymap, " {} brings it back.")
+        self._host.show_message(f"{action_id} is deleted.{back}")
+        await self.refresh()
+
+    async def _restore(self) -> None:
+        gone = await self._workspace.call(deleted_actions, self._store)
+        if not gone:
+            self._host.show_message("No action was deleted.")
+            return
+        rows = [Row(name, name, tail=when(version.at, local_now())) for name, version in gone]
+        name = await self._host.ask(Pick("Bring back which action?", rows))
+        if name is not None:
+            await self._workspace.undo(key_of(name), "undo")
+            await self.refresh(name)
+
+    async def _versions(self, action_id: str) -> None:
+        key = key_of(action_id)
+        if self.documents.id == key or await self.documents.open(key):
+            await self._timeline.show()
+
+    # -- the open action ----------------------------------------------------------------------------------
+
+    async def _step(self, what: str, key: str) -> None:
+        if key and (key == self.documents.id or await self.documents.open(key)):
+            operation, _, only = what.partition("_")
+            await self.documents.undo.step(operation, only=only or None)  # type: ignore[arg-type]
+
+    async def _save(self) -> None:
+        if (document := self.documents.document) is not None:
+            await self.documents.saver.save_held(document)
+
+    async def _compare(self) -> None:
+        await self._timeline.compare()
+
+    async def _external(self) -> None:
+        from tui.external_editor.launcher import edit_file
+
+        await edit_file(self._host.program, self.documents)
+
+    # -- runs ---------------------------------------------------------------------------------------------
+
+    async def _of_run(self, what: str, key: str, run_id: str) -> None:
+        action = await self._workspace.call(get_action, self._store, _id_of(key))
+        run = await self._workspace.call(run_log.find_run, self._store.home, run_id, action.id)
+        if run is None:
+            return
+        if what == "output" or (what == "conversation" and run.session_id is None):
+            await self._show_output(action.title, run)
+        elif what == "proposal":
+            name = next((one for one in run.versions if isinstance(one, str)), None)
+            if name is None:
+                self._host.show_message("This run has made no proposal.")
+            else:
+                self._leave_for(action.persona, lambda: self._show_proposal(name))
+        elif run.asks:
+            await self._answer(action, run)
+        elif not run.is_over:
+            self._host.show_message("It is at work: its conversation opens once it is over, or asks.")
+        else:
+            self._leave_for(action.persona, lambda: self._open_session(run.session_id or ""))
+
+    async def _show_output(self, title: str, run: ActionRun) -> None:
+        from tui.screens.dialogs.text_page import ShowText
+
+        await self._host.ask(
+            ShowText(f"{title}: {run.state}", "\n\n".join(filter(None, (run.why, run.output))))
+        )
+
+    def _leave_for(self, persona_id: str, then: Callable[[], Awaitable[object]]) -> None:
+        """Close the place, and show something of a persona."""
+
+        async def go() -> None:
+            await self._open_persona(persona_id)
+            await then()
+
+        self._next = go
+        if (place := self._shown()) is not None:
+            place.dismiss(None)
+
+    async def _answer(self, action: Any, run: ActionRun) -> None:
+        """Ask the person what the run asks, and let it go on with that."""
+        from agent.jobs.recovery import find_job
+
+        job = await self._workspace.call(find_job, self._store.in_session(run.id), action.persona)
+        question = job.pending if job is not None else None
+        if question is None:
+            self._host.show_message("It waits for nothing any more.")
+            return
+        if question.options:
+            rows = [Row(option, option) for option in question.options]
+            answer = await self._host.ask(Pick(one_line(action.title, 60), rows, text=question.text))
+        else:
+            answer = await self._host.ask(AskLine(one_line(action.title, 60), explanation=question.text))
+        if answer is not None:
+            self._runner.start(action, run=run, answer=answer)
+
+
+def _id_of(key: str) -> str:
+    return key.removeprefix(key_of(""))

@@ -1,0 +1,302 @@
+"""Actions on the screen: their list by state, and one of them open in an editor with its runs.
+
+On a narrow screen the open one takes the place of the list. What is asked is done by `ActionsController`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, ClassVar
+
+from textual import on
+from textual.app import ComposeResult
+from textual.binding import BindingType
+from textual.containers import Horizontal, Vertical
+
+from tui.commands.registry import binding, bindings, sentence
+from tui.document.banner import banner_of
+from tui.document.version_names import local_now
+from tui.screens.actions.rows import action_rows, info_of, run_rows
+from tui.screens.document_place import LOOK_EVERY, DocumentPlace
+from tui.terminal.visible_controls import is_editable
+from tui.widgets.plain_text import LiteralStatic, label
+from tui.widgets.prompt_pane import STATES, Banner
+from tui.widgets.text.document_editor import TextEditor
+from tui.widgets.text.ellipsis import EllipsisStatic
+from tui.widgets.virtual_list import RowList
+
+if TYPE_CHECKING:
+    from agent.actions.listing import ListedAction
+    from agent.actions.run_log import ActionRun
+    from tui.document.controller import DocumentController
+    from tui.document.document import OpenDocument
+    from tui.document.undo import Operation
+
+LIST_HINT = (
+    ("rows.open", "opens"),
+    ("actions.new", "new"),
+    ("actions.approve", "approve"),
+    ("actions.run", "run now"),
+    ("actions.cancel", "cancel"),
+    ("actions.delete", "delete"),
+    ("actions.restore", "restore"),
+    ("actions.versions", "versions"),
+    ("dialog.close", "closes"),
+)
+DOCUMENT_HINT = (
+    ("actions.save", "saves"),
+    ("pane.next", "runs"),
+    ("edit.compare", "last change"),
+    ("editor.external", "$EDITOR"),
+    ("dialog.close", "to the list"),
+)
+RUNS_HINT = (
+    ("rows.open", "answers it, or opens its conversation"),
+    ("runs.output", "output"),
+    ("runs.proposal", "proposal"),
+    ("dialog.close", "to the list"),
+)
+KEY = "action/"
+
+
+class ActionList(Vertical):
+    """All actions, and more of the one under the cursor. What is asked of one is passed to the place."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [*bindings("actions")]
+
+    def compose(self) -> ComposeResult:
+        yield RowList(empty="Reading…", id="action-rows")
+        yield LiteralStatic("", id="action-info")
+
+    def action_ask(self, what: str) -> None:
+        self.screen.ask_of_row(what)  # type: ignore[attr-defined]
+
+
+class RunList(Vertical):
+    """The runs of the open action."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [*bindings("runs")]
+
+    def compose(self) -> ComposeResult:
+        yield RowList(empty="No runs yet.", id="run-rows", choose_on_click=False)
+
+    def action_ask(self, what: str) -> None:
+        self.screen.ask_of_run(what)  # type: ignore[attr-defined]
+
+
+class ActionsPlace(DocumentPlace[None]):
+    """The actions of the home.
+
+    Args:
+        documents: the open action, and those with unsaved text.
+        do: told what is to be done with which action (its key), or with which run of it, see `ActionsController`.
+        ready: called when it is there.
+    """
+
+    DEFAULT_CSS = Path(__file__).with_suffix(".tcss").read_text(encoding="utf-8")
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        *bindings("action_document"),
+        binding("edit.undo"),
+        binding("edit.redo"),
+        binding("edit.compare"),
+        binding("editor.external"),
+    ]
+
+    def __init__(
+        self, documents: DocumentController, do: Callable[..., object], ready: Callable[[], object]
+    ) -> None:
+        super().__init__(documents, do, ready, "action-text")
+        self._rows: dict[str, ListedAction] = {}
+        self._banner = Banner("", id="action-banner")
+
+    def compose(self) -> ComposeResult:
+        with Vertical(classes="dialog whole", id="actions") as box:
+            box.border_title = "Actions"
+            yield EllipsisStatic("", id="actions-warning")
+            with Horizontal(id="actions-panes"):
+                yield ActionList(id="actions-list")
+                with Vertical(id="action-document"):
+                    yield self._banner
+                    yield self.editor
+                    yield RunList(id="run-list")
+            yield self.hint(*LIST_HINT)
+
+    def on_mount(self) -> None:
+        super().on_mount()
+        self.editor.show("", read_only=True)
+        self.set_focus(self.rows)
+        self.show_state()
+        self.set_interval(LOOK_EVERY, partial(self._do, "look", ""))
+        self._is_ready = True
+        self._ready()
+
+    # -- the list -----------------------------------------------------------------------------------------
+
+    @property
+    def rows(self) -> RowList:
+        """The actions."""
+        return self.query_one("#action-rows", RowList)
+
+    @property
+    def runs(self) -> RowList:
+        """The runs of the open one."""
+        return self.query_one("#run-rows", RowList)
+
+    def show_actions(self, rows: Sequence[ListedAction], warning: str, *, at: str | None = None) -> None:
+        """Show where the actions stand; `at`: the id of the one that gets the cursor, None for where it is."""
+        self._rows = {row.action.id: row for row in rows}
+        told = self.query_one("#actions-warning", EllipsisStatic)
+        told.display = bool(warning)
+        told.update(label(warning[:1].upper() + warning[1:]))
+        self.rows.empty = sentence(
+            "actions.new", self.keymap, "No actions yet: {} makes one.", "No actions yet."
+        )
+        self._draw(at)
+        self.show_state()
+
+    def _draw(self, at: str | None = None) -> None:
+        documents = self._documents
+        current = (documents.id or "").removeprefix(KEY)
+        unsaved = [key.removeprefix(KEY) for key in documents.not_saved() if key.startswith(KEY)]
+        if at is None and self.rows.key is None:
+            at = current  # the place was opened with it
+        self.rows.set_rows(
+            action_rows(self._rows.values(), local_now(), current=current, unsaved=unsaved), key=at
+        )
+        self._show_info()
+
+    def _show_info(self) -> None:
+        row = self._rows.get(self.rows.key or "")
+        info = self.query_one("#action-info", LiteralStatic)
+        info.display = row is not None
+        info.update(info_of(row, local_now()) if row is not None else "")
+
+    @on(RowList.Highlighted)
+    def _highlighted(self, event: RowList.Highlighted) -> None:
+        event.stop()
+        self._show_info()
+
+    @on(RowList.Chosen, "#action-rows")
+    def _chosen(self, event: RowList.Chosen) -> None:
+        event.stop()
+        self._do("open", KEY + event.key)
+
+    def ask_of_row(self, what: str) -> None:
+        """Ask for something to be done with the action under the cursor."""
+        if self.rows.key is not None or what in ("new", "restore"):
+            self._do(what, KEY + (self.rows.key or ""))
+
+    # -- the open action ----------------------------------------------------------------------------------
+
+    def show_document(self, document: OpenDocument | None, *, keep_cursor: bool = False) -> None:
+        """Show another action, or none."""
+        if document is None:
+            self.editor.show("", read_only=True)
+            self._leave_document()
+        elif keep_cursor:
+            self.editor.slot_changed(None)
+            self.editor.end_flash()
+        else:
+            self.editor.bind(document.prompt, read_only=document.broken and not document.prompt.dirty)
+        self._draw()
+
+    def document_changed(self, document: OpenDocument) -> None:
+        """The open action is another now."""
+        if not document.broken:
+            self.editor.read_only = not is_editable(document.prompt.text)
+
+    def enter_document(self) -> None:
+        """Give the keys to the open action."""
+        self.add_class("-in-front")
+        self.set_focus(self.editor)  # at once: what is typed behind the key goes there
+
+    def _leave_document(self) -> None:
+        if self._has_keys:
+            self.set_focus(self.rows)
+        self.remove_class("-in-front")
+
+    @property
+    def _has_keys(self) -> bool:
+        """Whether the keys go to the open action, and not to the list."""
+        pane = self.query_one("#action-document")
+        return self.focused is not None and pane in self.focused.ancestors_with_self
+
+    def show_runs(self, runs: Sequence[ActionRun]) -> None:
+        """Show the runs of the open action."""
+        self.runs.set_rows(run_rows(runs, local_now()))
+
+    @on(RowList.Chosen, "#run-rows")
+    def _run_chosen(self, event: RowList.Chosen) -> None:
+        event.stop()
+        self.ask_of_run("conversation")
+
+    def ask_of_run(self, what: str) -> None:
+        """Ask for something to be done with the run under the cursor."""
+        if self._documents.id is not None and self.runs.key is not None:
+            self._do(what, self._documents.id, self.runs.key)
+
+    def show_state(self) -> None:
+        """Show how the open action is saved, and what is wrong with it."""
+        documents, document = self._documents, self._documents.document
+        pane = self.query_one("#action-document", Vertical)
+        pane.set_class(documents.state in ("conflict", "failed", "broken", "gone"), "-trouble")
+        banner = ""
+        if document is None:
+            pane.border_title = pane.border_subtitle = ""
+        else:
+            row = self._rows.get(document.id.removeprefix(KEY))
+            pane.border_title = label(row.action.title if row is not None else document.id, 70)
+            state = documents.state if documents.state != "saved" or not document.dirty else "unsaved"
+            pane.border_subtitle = label(STATES.get("failed" if state == "unsaved" else state, "reading …"))
+            banner = banner_of(documents, self.keymap, "text") or self._unsaved(document)
+        self._banner.display = bool(banner)
+        self._banner.update(banner)
+        self._show_hint()
+
+    def _unsaved(self, document: OpenDocument) -> str:
+        if not document.dirty:
+            return ""
+        saves = sentence("actions.save", self.keymap, " {} saves it; it then needs your approval again.")
+        return f"Not saved yet.{saves}"
+
+    def action_undo(self) -> None:
+        self._step("undo")
+
+    def action_redo(self) -> None:
+        self._step("redo")
+
+    def action_undo_agent(self) -> None:
+        self._step("undo_agent")
+
+    def action_redo_agent(self) -> None:
+        self._step("redo_agent")
+
+    def _step(self, operation: Operation | str) -> None:
+        key = self._documents.id if self._has_keys else KEY + self.rows.key if self.rows.key else ""
+        self._do(operation, key or "")
+
+    def action_cancel(self) -> None:
+        """Go back from the open action to the list, from the list to the persona."""
+        if self._has_keys:
+            self.rows.select((self._documents.id or "").removeprefix(KEY))
+            self._leave_document()
+            self.show_state()
+        else:
+            super().action_cancel()
+
+    @on(TextEditor.RedoDropped)
+    def _redo_dropped(self, event: TextEditor.RedoDropped) -> None:
+        event.stop()  # it was typed and never saved: the editor alone knows it
+
+    # -- what keys do -------------------------------------------------------------------------------------
+
+    def on_descendant_focus(self) -> None:
+        self._show_hint()
+
+    def _show_hint(self) -> None:
+        if self.query(".dialog-hint"):
+            runs = self.focused is self.runs
+            self.say_hint(*(RUNS_HINT if runs else DOCUMENT_HINT if self._has_keys else LIST_HINT))
