@@ -71,11 +71,11 @@ def add_asset(home: Home, persona_id: str, name: str, kind: AssetKind, content: 
     number = 1
     while True:
         file = f"{stem}.{kind}" if number == 1 else f"{stem}-{number}.{kind}"
-        try:
+        number += 1
+        if os.path.lexists(folder / file):
+            continue  # the text need not be written to see that
+        with contextlib.suppress(FileExistsError):  # another process took it just now
             replace_file(folder / file, written, root=home.root, exclusive=True)
-        except FileExistsError:
-            number += 1
-        else:
             return file
 
 

@@ -5,12 +5,14 @@ from __future__ import annotations
 import os
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from unittest import mock
 
 import pytest
 
 from personas.assets import SIZE_LIMIT, add_asset, asset_text, find_asset, list_assets
 from personas.errors import InvalidValue, OutsideHome, StorageError
 from personas.files.home import Home
+from personas.files.text_file import replace_file
 from personas.measurements import (
     Measurement,
     add_measurement,
@@ -43,7 +45,10 @@ def test_an_asset_gets_a_safe_name_and_is_never_overwritten(home: Home) -> None:
         made = list(pool.map(lambda n: add_asset(home, "q", "same", "txt", str(n)), range(16)))
     assert len(set(made)) == 16 == len(names(home, "q"))
     assert {asset_text(home, one) for one in list_assets(home, "q")} == {str(n) for n in range(16)}
-    assert len(list_assets(home)) == 21
+    with mock.patch("personas.assets.replace_file", wraps=replace_file) as written:
+        assert add_asset(home, "q", "same", "txt", "last") == "same-17.txt"
+    assert written.call_count == 1, "names that are taken cost no write"
+    assert len(list_assets(home)) == 22
     assert all(os.stat(one.path).st_mode & 0o777 == 0o600 for one in list_assets(home))
 
 
