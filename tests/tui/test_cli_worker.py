@@ -111,6 +111,9 @@ async def test_the_open_program_tells_why_it_has_no_worker(
     prepare(place, "Due", trusted=False)
     for name, value in place.environment().items():
         monkeypatch.setenv(name, value)
+    (place.home / "tui").mkdir()
+    (place.home / "tui" / "__init__.py").write_text("raise SystemExit('owned')")
+    monkeypatch.chdir(place.home)
     told: list[str] = []
     await work_while_open(place.home, told.append)
     assert "not run by this program any more" in told[0] and "is not trusted" in told[0]

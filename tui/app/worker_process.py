@@ -19,7 +19,8 @@ async def work_while_open(home: Path, tell: Callable[[str], object]) -> None:
         tell: told why, where it ends before.
     """
     worker = await asyncio.create_subprocess_exec(
-        *(sys.executable, "-m", "tui", "--home", str(home), "worker", "--while-open"),
+        # -P: a stranger's home may be the current folder, and have a `tui` of its own.
+        *(sys.executable, "-P", "-m", "tui", "--home", str(home), "worker", "--while-open"),
         stdin=PIPE,
         stdout=DEVNULL,
         stderr=PIPE,

@@ -55,7 +55,7 @@ def config_of(client: Client, arguments: Sequence[str], *, port: int | None) -> 
     entry: dict[str, object]
     if port is None:
         script = Path(sys.executable).with_name("persona")
-        command, *before = [str(script)] if script.exists() else [sys.executable, "-m", "tui"]
+        command, *before = [str(script)] if script.exists() else [sys.executable, "-P", "-m", "tui"]
         entry = {"command": command, "args": [*before, *arguments]}
     else:
         kind = {"type": "http"} if client == "claude" else {}
