@@ -180,6 +180,7 @@ async def test_what_another_program_ran_is_told_until_it_is_seen_and_a_run_here_
     model = GatedModel([[Gate()]])
     async with program(store, model=model, persona_id="one", size=(80, 24)) as p:
         strip = p.main.query_one(RunStrip)
+        run_log.looked(store.home, utc_now())
         ran(store, "nightly-check", ActionState.COMPLETED, output="one: 1 passed")
         ran(store, "nightly-check", ActionState.FAILED, why="expired key")
         p.main._look()
@@ -188,6 +189,7 @@ async def test_what_another_program_ran_is_told_until_it_is_seen_and_a_run_here_
         place.rows.select("nightly-check")
         await p.press("enter")
         await p.until(lambda: [row.head for row in place.runs.rows] == ["failed", "done"])
+        assert "last looked for due work" in str(place.query_one("#actions-list").border_subtitle)
         assert "expired key" in place.runs.rows[0].text
         await p.press("escape")
         place.rows.select("work")

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Coroutine
 from typing import TYPE_CHECKING, Any
 
 from agent.actions import consent, run_log
 from agent.actions.listing import idle_warning, list_actions
 from agent.actions.summary import summary_lines
+from agent.actions.times import stamp
 from personas.action_document import key_of
 from personas.action_store import create_action, delete_action, deleted_actions, get_action
 from personas.external_writes import know
@@ -18,6 +19,7 @@ from tui.document.controller import DocumentController
 from tui.document.version_names import local_now, when
 from tui.screens.actions.new_action import ask_new_action
 from tui.screens.actions.place import ActionsPlace
+from tui.screens.actions.rows import moment
 from tui.screens.dialogs.picker import Pick
 from tui.screens.dialogs.text_prompt import AskLine
 from tui.screens.main.version_actions import VersionActions
@@ -67,7 +69,7 @@ class ActionsController:
         self.documents = DocumentController(view, main.workspace, main.unsaved.store, beside=main)
         self._timeline = VersionActions(host, lambda: self.documents)
         self._stamps: object = None
-        self._next: Callable[[], Awaitable[object]] | None = None  # once the place is closed
+        self._next: Callable[[], Coroutine[Any, Any, None]] | None = None  # once the place is closed
 
     @property
     def _store(self) -> Store:
@@ -85,9 +87,9 @@ class ActionsController:
         self.place = None
         await self.documents.flush()
         self.documents.close()
-        await self._workspace.call(run_log.seen, self._store.home, utc_now())
         if self._next is not None:
-            await self._next()
+            self._host.start(self._next())
+        await self._workspace.call(run_log.seen, self._store.home, utc_now())
 
     def _shown(self) -> ActionsPlace | None:
         """Return the place, while it is on the screen."""
@@ -116,15 +118,21 @@ class ActionsController:
 
     async def refresh(self, at: str | None = None) -> None:
         """Show where all actions stand; `at`: the id of the one that gets the cursor."""
-        rows, warning = await self._workspace.call(self._list)
+        rows, warning, looked = await self._workspace.call(self._list)
         if (place := self._shown()) is not None:
-            place.show_actions(rows, warning, at=at)
+            here = self._host.program.settings.worker_while_open
+            parts = (
+                "this program runs what is due" if here else "",
+                f"last looked for due work {moment(looked, local_now())}" if looked else "",
+            )
+            place.show_actions(rows, warning, looks=" · ".join(filter(None, parts)), at=at)
         await self._read_runs()
 
-    def _list(self) -> tuple[list[ListedAction], str]:
+    def _list(self) -> tuple[list[ListedAction], str, str | None]:
         home, now = self._store.home, utc_now()
         rows = list_actions(home, now=now)
-        return rows, idle_warning(home, rows, now=now)
+        looked = run_log.looked_at(home)
+        return rows, idle_warning(home, rows, now=now), stamp(looked) if looked is not None else None
 
     async def _read_runs(self) -> None:
         if (key := self.documents.id) is None:

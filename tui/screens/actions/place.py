@@ -145,8 +145,18 @@ class ActionsPlace(DocumentPlace[None]):
         """The runs of the open one."""
         return self.query_one("#run-rows", RowList)
 
-    def show_actions(self, rows: Sequence[ListedAction], warning: str, *, at: str | None = None) -> None:
-        """Show where the actions stand; `at`: the id of the one that gets the cursor, None for where it is."""
+    def show_actions(
+        self, rows: Sequence[ListedAction], warning: str, *, looks: str = "", at: str | None = None
+    ) -> None:
+        """Show where the actions stand.
+
+        Args:
+            rows: the actions.
+            warning: that nobody looks for due work; empty where somebody does.
+            looks: who looks for it, and when that was last.
+            at: the id of the one that gets the cursor, None for where it is.
+        """
+        self.query_one("#actions-list").border_subtitle = label(looks)
         self._rows = {row.action.id: row for row in rows}
         told = self.query_one("#actions-warning", EllipsisStatic)
         told.display = bool(warning)
