@@ -91,6 +91,8 @@ async def test_what_lies_behind_the_panel_is_left_out_and_nothing_looks_differen
             assert front == whole
             counts.append((widgets, len(behind)))
 
+        rows = [id(row) for *_, strips in compositor._get_renders() for row in strips]
+        assert len(set(rows)) < len(rows) - 50, "the sides of a pane are drawn again for each row"
         counts: list[tuple[int, int]] = []
         same()
         await p.run_to_end("go")
