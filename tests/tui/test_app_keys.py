@@ -12,6 +12,7 @@ from tui.app.app import PersonaApp
 from tui.chat.panel_state import PanelState
 from tui.commands import registry as commands
 from tui.document import debounce
+from tui.screens.actions.place import ActionList, ActionsPlace, RunList
 from tui.screens.dialogs.bisected import ShowBisected
 from tui.screens.dialogs.command_palette import Switcher
 from tui.screens.dialogs.comparison import ShowComparison
@@ -330,7 +331,8 @@ async def test_every_command_has_its_action(tmp_path: Path) -> None:
             "buttons": Confirm, "bisected": ShowBisected, "clash": ChooseText, "program": ProgramSettings,
             "comparison": ShowComparison, "versions": Versions, "composition": p.main.composition_pane,
             "compiled": CompiledText, "library": DocumentList, "library_document": LibraryPlace,
-            "stages": StageList, "proposal": ShowProposal,
+            "stages": StageList, "proposal": ShowProposal, "actions": ActionList,
+            "action_document": ActionsPlace, "runs": RunList,
         }  # fmt: skip
         for command in commands.COMMANDS:
             owner, _, name = command.action.partition("(")[0].rpartition(".")
