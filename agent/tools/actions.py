@@ -11,12 +11,14 @@ from typing import Any
 from pydantic import BaseModel, Field
 
 from agent.actions import listing, run_log
+from agent.actions.times import zone_here
 from agent.core.tool import NoInput, ToolContext, ToolOutput
 from agent.core.turns import new_id, utc_now
 from agent.tools.context import ToolEnvironment, as_json, confirm, fail
 from agent.tools.spec import Rehearsed, tool
 from personas import action_store
 from personas.action_document import action_ids, key_of
+from personas.actions import schedule
 from personas.actions.document import ActionKind
 from personas.actions.states import ActionState
 from personas.assets import AssetKind, add_asset
@@ -39,7 +41,7 @@ OUTPUT_SHOWN = 2_000
 DORMANT = "It does not run until the owner has approved it."
 
 _SCHEDULE = "Five cron fields, for recurring work."
-_AT = "When it is due once, ISO 8601; without an offset in the action's timezone, UTC by default."
+_AT = "When it is due once, ISO 8601; without an offset in the action's timezone, by default that of the owner's machine."
 
 
 class CreateActionInput(BaseModel, extra="forbid"):
@@ -90,18 +92,26 @@ class MeasurementInput(BaseModel, extra="forbid"):
     source: str = Field(default="agent", description="Who or what measured.", max_length=200)
 
 
-def _values(given: BaseModel, **defaults: Any) -> dict[str, Any]:
-    """Return the keys to set in an action's file."""
+def _values(given: BaseModel, *, was_timed: bool = False, **defaults: Any) -> dict[str, Any]:
+    """Return the keys to set in an action's file. Its first due time is one of this machine's zone, if none is said."""
     said = {key: value for key, value in given if value is not None and key != "id"}
+    if not was_timed and ("schedule" in said or "at" in said):
+        defaults["timezone"] = zone_here()
     values = {**defaults, **said}
     if isinstance(given, UpdateActionInput) and ("schedule" in said) != ("at" in said):
         values["at" if "schedule" in said else "schedule"] = None
     return values
 
 
+def _require_ahead(values: dict[str, Any], zone: str = "UTC") -> None:
+    if values.get("at") is not None:
+        schedule.require_ahead(values["at"], values.get("timezone", zone), datetime.now(UTC))
+
+
 def _rehearse_update(store: Store, given: Any) -> Rehearsed:
     rehearsal = Rehearsal(store)
-    action_store.update_action(rehearsal, given.id, _values(given))
+    action = action_store.get_action(store, given.id)
+    action_store.update_action(rehearsal, given.id, _values(given, was_timed=action.is_timed))
     return rehearsal.texts, DORMANT
 
 
@@ -116,6 +126,7 @@ async def create_action(env: ToolEnvironment, given: CreateActionInput, ctx: Too
     def make(by: Author) -> dict[str, Any]:
         _require_room(env.store, by)
         values = _values(given, persona=env.persona_id)
+        _require_ahead(values)
         made = action_store.create_action(env.store, values, by=by, reason="agent: action")
         return {"id": key_of(made.id), "action": made.id, "text": env.store.text(key_of(made.id))}
 
@@ -136,10 +147,12 @@ async def create_action(env: ToolEnvironment, given: CreateActionInput, ctx: Too
 )
 async def update_action(env: ToolEnvironment, given: UpdateActionInput, ctx: ToolContext) -> ToolOutput:
     def change(by: Author) -> dict[str, Any]:
-        action_store.get_action(env.store, given.id)
+        action = action_store.get_action(env.store, given.id)
         key = key_of(given.id)
         before = env.store.text(key)
-        action_store.update_action(env.store, given.id, _values(given), by=by, reason="agent: action")
+        values = _values(given, was_timed=action.is_timed)
+        _require_ahead(values, action.timezone)
+        action_store.update_action(env.store, given.id, values, by=by, reason="agent: action")
         return {"id": key, "before": before, "after": env.store.text(key)}
 
     try:

@@ -53,6 +53,24 @@ def zone_of(name: str) -> tzinfo:
         ) from None
 
 
+def require_ahead(at: datetime, zone: str, now: datetime) -> None:
+    """Check that a time is still to come.
+
+    Args:
+        at: the time; without an offset it is one of `zone`.
+        zone: a time zone's name.
+        now: the time of now.
+
+    Raises:
+        InvalidValue: it has passed, or there is no such time zone.
+    """
+    here = zone_of(zone)
+    if (at if at.tzinfo is not None else at.replace(tzinfo=here)) <= now:
+        raise InvalidValue(
+            f"{at:%Y-%m-%dT%H:%M} has passed; it is {now.astimezone(here):%Y-%m-%dT%H:%M} in {zone}."
+        )
+
+
 def due_times(action: Action, since: datetime, until: datetime) -> Iterator[datetime]:
     """Yield the due times after `since` and not after `until`, each once, earliest first.
 

@@ -58,9 +58,9 @@ async def test_an_action_is_made_changed_read_and_completed_and_no_change_is_app
     assert action.schedule == "0 3 * * *" and approval_of(store.home, action) is None
     refused = await call("complete_action", id="tidy-up")
     assert refused.is_error and "due time" in refused.output
-    await call("update_action", id="tidy-up", at="2026-12-01T09:00:00+01:00", timezone="Europe/Berlin")
+    await call("update_action", id="tidy-up", at="2036-12-01T09:00:00+01:00", timezone="Europe/Berlin")
     action = action_store.get_action(store, "tidy-up")
-    assert action.schedule is None and action.at == datetime(2026, 12, 1, 8, tzinfo=UTC)
+    assert action.schedule is None and action.at == datetime(2036, 12, 1, 8, tzinfo=UTC)
 
     await call("create_action", title="By hand", instructions="Write.", persona="kept")
     assert not (await call("complete_action", id="by-hand", output="Written.")).is_error
@@ -79,13 +79,31 @@ async def test_an_action_is_made_changed_read_and_completed_and_no_change_is_app
     for wrong in (
         {"persona": "nobody"},
         {"schedule": "often"},
-        {"schedule": "* * * * *", "at": "2026-01-01T00:00:00"},
+        {"schedule": "* * * * *", "at": "2036-01-01T00:00:00"},
+        {"at": "2026-01-01T00:00:00"},
     ):
         bad = await call("create_action", title="No", instructions="No.", **wrong)
         assert bad.is_error, bad
     for name in ("get_action_details", "update_action", "complete_action"):
         assert (await call(name, id="nobody")).is_error and (await call(name, id="../x")).is_error
     assert action_ids(store.home) == ["by-hand", "tidy-up"]
+
+
+async def test_a_time_is_one_of_the_owners_machine_and_to_come(
+    store: Store, call: Call, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("TZ", "Europe/Berlin")
+    await call("create_action", title="Weekly", instructions="Look.", schedule="0 9 * * 1")
+    assert action_store.get_action(store, "weekly").timezone == "Europe/Berlin"
+    await call("create_action", title="By hand", instructions="Look.")
+    assert "timezone" not in store.text("action/by-hand")
+    await call("update_action", id="by-hand", at="2036-07-01T09:00:00")
+    assert action_store.get_action(store, "by-hand").at == datetime(2036, 7, 1, 7, tzinfo=UTC)
+    monkeypatch.setenv("TZ", "America/New_York")
+    await call("update_action", id="by-hand", at="2036-07-02T09:00:00")
+    assert action_store.get_action(store, "by-hand").timezone == "Europe/Berlin", "it has one already"
+    late = await call("update_action", id="by-hand", at="2026-01-01T09:00:00")
+    assert late.is_error and "2026-01-01T09:00 has passed; it is 20" in late.output
 
 
 async def test_an_asset_and_a_measurement_are_stored(store: Store, call: Call) -> None:

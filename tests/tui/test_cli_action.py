@@ -145,6 +145,11 @@ def test_what_is_wrong_is_one_line_that_says_what_to_do(place: Workplace) -> Non
             1,
             "persona: There is no persona 'mentr'; did you mean mentor?",
         ),
+        (
+            (*new, "--at", "2020-12-01T09:00", "--timezone", "UTC"),
+            1,
+            "persona: 2020-12-01T09:00 has passed; it is ",
+        ),
         (("show", "nope"), 1, "persona: There is no action 'nope'; `persona action list` shows all of them."),
         (("runs", "nope"), 1, "persona: There is no action 'nope'"),
         (("approve",), 2, "persona: Missing argument 'ID...'"),

@@ -17,6 +17,7 @@ from agent.actions.times import zone_here
 from personas.action_document import action_ids, key_of
 from personas.action_store import create_action, delete_action, get_action
 from personas.actions.document import KINDS, Action
+from personas.actions.schedule import require_ahead
 from personas.external_writes import know
 from personas.files import trust
 from personas.files.slug import command
@@ -153,6 +154,8 @@ def new(
         ready.pop("schedule", None)
     if at or cron or timezone or ready:
         values["timezone"] = timezone or zone_here()
+    if at:
+        require_ahead(values["at"], values["timezone"], utc_now())
     given = {**ready, **{key: value for key, value in values.items() if value is not None}}
     made = create_action(invocation.store, given)
     _result(invocation.store, made, f"created action {made.id}", as_json, plain=made.id)

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 from agent.actions.summary import KIND
 from agent.actions.templates import TEMPLATES
 from agent.actions.times import zone_here
-from personas.actions.schedule import check_cron
+from personas.actions.schedule import check_cron, require_ahead
 from personas.changes import NAME_LIMIT, require_line
 from tui.screens.dialogs.picker import Pick
 from tui.screens.dialogs.text_prompt import AskLine
@@ -63,12 +63,14 @@ def _read_due(text: str) -> dict[str, Any]:
     """Return the values that say when an action is due.
 
     Raises:
-        InvalidValue: it is neither a time nor a cron expression.
+        InvalidValue: it is neither a time to come nor a cron expression.
     """
     if text == BY_HAND:
         return {}
     try:
-        return {"at": datetime.fromisoformat(text), "timezone": zone_here()}
+        at = datetime.fromisoformat(text)
     except ValueError:
         check_cron(text)
         return {"schedule": text, "timezone": zone_here()}
+    require_ahead(at, zone_here(), datetime.now(UTC))
+    return {"at": at, "timezone": zone_here()}
