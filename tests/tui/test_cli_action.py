@@ -244,3 +244,8 @@ def test_no_is_an_answer(place: Workplace) -> None:
     os.close(theirs)
     assert (done.returncode, b"Let good run while nobody watches?" in done.stderr) == (130, True)
     assert parsed(place, "list")[0]["approved"] is False
+
+
+def test_without_a_command_the_commands_are_shown_line_by_line(place: Workplace) -> None:
+    err = run(place, code=2)[1]
+    assert err.startswith("Usage: persona action") and "\n  approve  Let actions run" in err

@@ -36,6 +36,9 @@ def run(arguments: Sequence[str] | None = None) -> NoReturn:
         sys.stdout.flush()
     except click.exceptions.Exit as leaving:
         code = leaving.exit_code
+    except click.exceptions.NoArgsIsHelpError as error:
+        code = USAGE
+        click.echo(error.format_message(), err=True)
     except click.UsageError as error:
         code = USAGE
         where = error.ctx.command_path if error.ctx else "persona"
