@@ -75,7 +75,7 @@ def assets(
         for line in columns(rows):
             print_text(line)
         if not found:
-            print_text("No assets yet: the agent makes them with create_asset.")
+            print_text("No assets yet: ask the agent to write something down.")
 
 
 def _export(home: Home, assets: list[Asset], folder: Path) -> None:

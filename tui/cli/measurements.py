@@ -33,4 +33,4 @@ def measurements(invocation: Invocation, persona_id: str, as_table: bool, as_jso
         for line in columns([HEADINGS, *(one.row for one in dimensions(found))]):
             print_text(line)
     else:
-        print_text("No measurements yet: the agent stores them with store_measurement.")
+        print_text("No measurements yet: ask the agent to score the persona.")
