@@ -38,6 +38,7 @@ def summary(action: Action, now: datetime) -> list[tuple[str, str]]:
         ("when", in_words(action, now) + ("" if action.enabled else "; not enabled")),
         ("missed times", _catch_up(action) if action.is_timed else ""),
         ("limits of a run", _limits(action)),
+        ("unknown keys, which do nothing", ", ".join(action.unknown_keys)),
         ("changes", EDITS[action.edits] if action.kind == "agent" else ""),
     ]
     texts = [("instructions", action.instructions), ("expected output", action.expected_output)]

@@ -68,6 +68,7 @@ class Action:
         edits: whether a run's changes become a proposal, or are written.
         report: of a run of test inputs: all of them, or those whose verdict is another one than in the last run.
         revision: SHA-256 (hex) of the file's bytes, what consent is bound to. Empty where they cannot be read.
+        unknown_keys: of the file, as in `limits.max_stepz`; they are kept, and do nothing.
         error: set when the file is broken; the other fields then hold what could be read.
     """
 
@@ -89,6 +90,7 @@ class Action:
     report: Literal["all", "changes"] = "all"
     limits: Limits = Limits()
     revision: str = ""
+    unknown_keys: tuple[str, ...] = ()
     error: FileError | None = None
 
     @property
@@ -102,6 +104,9 @@ class Action:
         record["at"] = self.at and self.at.isoformat()
         record["window"] = window_text(self.window)
         return record
+
+
+_KEYS = Action.__dataclass_fields__.keys() - {"id", "revision", "unknown_keys", "error"}
 
 
 def read_action(action_id: str, content: bytes) -> Action:
@@ -136,6 +141,7 @@ def read_action(action_id: str, content: bytes) -> Action:
         edits=reader.choice("edits"),
         report=reader.choice("report"),
         limits=reader.limits(),
+        unknown_keys=reader.unknown_keys(),
         revision=revision,
     )
     if action.kind != "test" and not action.instructions.strip():
@@ -255,6 +261,11 @@ class _ActionFields(Fields):
             tokens=self.number(above, "tokens", table=table, least=1),
             dollars=self.amount(above, "dollars", table),
         )
+
+    def unknown_keys(self) -> tuple[str, ...]:
+        limits = self.fields.get("limits")
+        in_limits = limits.keys() - Limits.__dataclass_fields__.keys() if isinstance(limits, dict) else ()
+        return (*sorted(self.fields.keys() - _KEYS), *(f"limits.{key}" for key in sorted(in_limits)))
 
     def number(
         self,

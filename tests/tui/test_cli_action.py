@@ -159,6 +159,19 @@ def test_what_is_wrong_is_one_line_that_says_what_to_do(place: Workplace) -> Non
         assert err.startswith(said) and err.count("\n") == 1, err
 
 
+def test_approval_says_what_keeps_an_action_from_running_and_which_keys_do_nothing(place: Workplace) -> None:
+    run(place, "new", "Good", "--persona", "mentor", "--kind", "test", "--cron", "0 3 * * *")
+    assert run(place, "approve", "good", "--yes")[0].endswith("\napproved good\n")
+    folder = place.home / "actions"
+    folder.joinpath("gone.toml").write_text('persona = "nobody"\nkind = "test"\nschedule = "0 3 * * *"\n')
+    folder.joinpath("typo.toml").write_text(
+        'persona = "mentor"\nkind = "test"\nschedle = "0 3 * * *"\n[limits]\nmax_stepz = 3\ntokens = 9\n'
+    )
+    out = run(place, "approve", "gone", "typo", "--yes")[0]
+    assert "  unknown keys, which do nothing: schedle, limits.max_stepz\n" in out
+    assert out.endswith("approved gone; it does not run: there is no persona nobody\napproved typo\n")
+
+
 def test_broken_actions_are_listed_by_list_and_doctor_and_cannot_be_approved(place: Workplace) -> None:
     run(place, "new", "Good", "--persona", "mentor", "--kind", "test", "--cron", "0 3 * * *")
     folder = place.home / "actions"

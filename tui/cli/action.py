@@ -218,7 +218,8 @@ def approve(invocation: Invocation, action_ids: tuple[str, ...], agreed: bool, a
         )
     else:
         for row in rows:
-            print_text(f"approved {row.action.id}")
+            why = f"; it does not run: {row.why}" if row.why and not row.next else ""
+            print_text(f"approved {row.action.id}{why}")
     if not trust.is_trusted(home.root):
         print_error("this home is not trusted, so nothing in it runs by itself: `persona trust`")
     elif any(row.next for row in rows) and (

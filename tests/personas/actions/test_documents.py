@@ -64,6 +64,7 @@ def test_every_field_is_read_and_has_a_default() -> None:
         enabled=False,
         edits="apply",
         limits=Limits(max_steps=5, max_minutes=2.5, tokens=1000, dollars=1.0),
+        unknown_keys=("colour",),
         revision=action.revision,
     )
     assert action.to_record()["window"] == "36h"
