@@ -176,7 +176,7 @@ async def test_a_run_that_asks_is_answered_and_its_conversation_opened_like_any_
 async def test_what_another_program_ran_is_told_until_it_is_seen_and_a_run_here_is_stopped_by_escape(
     tmp_path: Path,
 ) -> None:
-    store = make_actions(tmp_path, NIGHTLY, WORK)
+    store = make_actions(tmp_path, NIGHTLY, {**WORK, "instructions": "Do it.\x1b]And more.\x07\n"})
     model = GatedModel([[Gate()]])
     async with program(store, model=model, persona_id="one", size=(80, 24)) as p:
         strip = p.main.query_one(RunStrip)
@@ -193,6 +193,10 @@ async def test_what_another_program_ran_is_told_until_it_is_seen_and_a_run_here_
         assert "expired key" in place.runs.rows[0].text
         await p.press("escape")
         place.rows.select("work")
+        await p.press("y")
+        await p.until(lambda: "Do it.<U+001B>]And more.<U+0007>" in drawn(p.app.screen))
+        await p.press("escape")
+        await p.until(lambda: p.app.screen is place)
         await p.press("r")
         await p.until(lambda: rows(place)["work"].startswith("running "))
         await p.press("escape")

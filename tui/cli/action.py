@@ -28,6 +28,7 @@ from tui.cli.options import RESULT, json_option
 from tui.cli.personas import describe, read_stdin, with_lf
 from tui.cli.printing import columns, print_json, print_text
 from tui.cli.stderr import print_error
+from tui.terminal.sanitise import spelled_out
 
 action_argument = click.argument("action_id", metavar="ID")
 
@@ -293,7 +294,7 @@ def runs(invocation: Invocation, action_id: str, as_json: bool) -> None:
 def _print_summary(action: Action, now: datetime) -> None:
     """Print what an action does."""
     for line in summary_lines(action, now):
-        print_text(line)
+        print_text(spelled_out(line))
 
 
 def _row(row: ListedAction) -> tuple[str, ...]:

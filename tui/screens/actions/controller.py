@@ -24,7 +24,7 @@ from tui.screens.dialogs.picker import Pick
 from tui.screens.dialogs.text_prompt import AskLine
 from tui.screens.main.version_actions import VersionActions
 from tui.screens.place_view import PlaceView
-from tui.terminal.sanitise import one_line
+from tui.terminal.sanitise import one_line, spelled_out
 from tui.widgets.virtual_list import Row
 
 if TYPE_CHECKING:
@@ -187,7 +187,7 @@ class ActionsController:
         action = await self._workspace.call(get_action, self._store, action_id)
         consent.require_whole(action)
         await self._workspace.call(know, self._store, key)
-        text = "\n".join(summary_lines(action, utc_now()))
+        text = spelled_out("\n".join(summary_lines(action, utc_now())))
         if not await self._host.confirm(
             "Let it run while nobody watches?", text, action="Approve", keep="Not now"
         ):
