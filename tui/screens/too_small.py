@@ -8,11 +8,20 @@ from textual import events
 from textual.geometry import Size
 
 from tui.commands.registry import BY_ID, Keymap, keys_of
+from tui.widgets.plain_text import LiteralStatic
 
 SMALLEST = Size(60, 15)
 
 STILL = ("copy", "quit", "redraw")
 """Commands whose keys work all the same: one can always stop what runs, and leave."""
+
+
+class Cover(LiteralStatic):
+    """Lies over a whole screen, and says that the terminal is too small."""
+
+    DEFAULT_CSS = """
+    Cover { layer: cover; width: 100%; height: 100%; content-align: center middle; text-align: center; background: $background; }
+    """
 
 
 def is_too_small(size: Size) -> bool:

@@ -23,6 +23,8 @@ APART = 4
 class PaneTabs(NotSelectable, Widget, can_focus=False):
     """Names of panes, one of them in front."""
 
+    DEFAULT_CSS = "PaneTabs { height: 1; color: $text-muted; layer: panes; }"
+
     @dataclass(eq=False, repr=False)
     class Chosen(Message):
         """A name was clicked."""

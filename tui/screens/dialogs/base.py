@@ -22,7 +22,7 @@ from textual.widget import Widget
 
 from tui.app.operation_context import current_operation
 from tui.commands.registry import BY_ID, Keymap, binding, first_key, hint, keymap_of, keys_of, sentence
-from tui.screens.too_small import is_click, is_too_small, is_unseen, too_small
+from tui.screens.too_small import Cover, is_click, is_too_small, is_unseen, too_small
 from tui.terminal.textual_compat.toasts import ToastRack
 from tui.widgets.clickable_hints import key_under, press, pressing
 from tui.widgets.plain_text import LiteralStatic
@@ -125,9 +125,9 @@ class Dialog(ModalScreen[Result]):
     def _lay_cover(self) -> bool:
         """Lay the cover over the dialog, or take it away, as the size asks for; return whether it lies there."""
         is_small = is_too_small(self.app.size)
-        if is_small and not self.query("#too-small"):
-            self.mount(LiteralStatic(too_small(self.app.size), id="too-small"))
-        for cover in self.query("#too-small").results(LiteralStatic):
+        if is_small and not self.query(Cover):
+            self.mount(Cover(id="too-small"))
+        for cover in self.query(Cover):
             cover.update(too_small(self.app.size))
             cover.display = is_small
         return is_small

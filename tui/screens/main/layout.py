@@ -13,9 +13,8 @@ from textual.widget import Widget
 
 from tui.app.notifications import LOW
 from tui.commands.panes import BY_ID, COLUMNS, PANES, ColumnName, Pane, min_width
-from tui.screens.too_small import is_too_small, too_small
+from tui.screens.too_small import Cover, is_too_small, too_small
 from tui.widgets.pane_tabs import PaneTabs
-from tui.widgets.plain_text import LiteralStatic
 
 if TYPE_CHECKING:
     from tui.app.host import Host
@@ -58,7 +57,7 @@ class PaneLayout:
         self.front = PANES[0].id
         self.widgets: dict[str, Widget] = {pane.id: _made(pane) for pane in PANES}
         self._columns: dict[ColumnName, Widget] = {}
-        self._cover = LiteralStatic("", id="too-small")
+        self._cover = Cover(id="too-small")
         self.tabs = PaneTabs([(pane.id, pane.title) for pane in PANES])
         """The names of the panes, where they do not stand side by side."""
         self.over_prompt: Widget | None = None
@@ -112,7 +111,8 @@ class PaneLayout:
         if restyle:
             if not self.is_wide and self.tabs.parent is None:
                 screen.query_one("#stage").mount(self.tabs, before=0)  # as late as `_cover`
-            if "-too-small" in wanted:
+            self._cover.display = "-too-small" in wanted
+            if self._cover.display:
                 if self._cover.parent is None:
                     screen.mount(self._cover)  # when first needed, which makes the first paint faster
                 self._cover.update(too_small(self._size))
@@ -120,7 +120,8 @@ class PaneLayout:
 
     def _show_and_size(self) -> None:
         is_wide, front = self.is_wide, BY_ID[self.front]
-        shown = {self.widgets[pane.id]: is_wide or pane is front for pane in PANES}
+        shown: dict[Widget, bool] = {self.widgets[pane.id]: is_wide or pane is front for pane in PANES}
+        shown[self.tabs] = not is_wide
         for name, column in self._columns.items():
             shown[column] = (name == "prompt" or bool(self._width(name))) if is_wide else name == front.column
             if name == "prompt":
