@@ -10,8 +10,9 @@ import asyncio
 import logging
 import threading
 import time
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterator
 from concurrent.futures import CancelledError
+from contextlib import contextmanager
 
 from dbos import DBOS, DBOSClient, EnqueueOptions
 from dbos._context import current_owner_xid
@@ -29,7 +30,7 @@ POLL = 0.5
 LOOK = 1.0
 """Seconds between two looks after the other workers."""
 PAUSE = 5.0
-"""Seconds after which a run is tried again that could not begin."""
+"""Seconds after which a run is tried again that could not begin, or a database that was away."""
 _LOWEST = 1_000_000  # the engine counts the other way round
 
 Fence = Callable[[], Awaitable[None]]
@@ -84,7 +85,17 @@ class Engine:
     # -- blocking --------------------------------------------------------------------------------------
 
     def start(self, loop: asyncio.AbstractEventLoop) -> None:
-        """Join: make the tables, tell of this worker, and begin to take work."""
+        """Join: make the tables, tell of this worker, and begin to take work.
+
+        Raises:
+            GivenUp: another worker gave this one up.
+            StorageError: the database cannot be written.
+        """
+        with self._writing():
+            self._join(loop)
+        threading.Thread(target=self._watch, args=(loop,), name="heartbeat", daemon=True).start()
+
+    def _join(self, loop: asyncio.AbstractEventLoop) -> None:
         DBOS.migrate(self._database.url, schema=self._database.schema or "dbos")
         self._client = DBOSClient(
             system_database_url=self._database.url,
@@ -113,7 +124,12 @@ class Engine:
             owner = current_owner_xid(run_id)
 
             async def fence() -> None:
-                await asyncio.to_thread(self._check_owner, run_id, owner)
+                while True:
+                    try:
+                        return await asyncio.to_thread(self._check_owner, run_id, owner)
+                    except DBAPIError as error:  # it is away: nobody else can take the run over either
+                        log.warning("the run %s waits for the worker's database: %s", run_id, error.orig)
+                        await asyncio.sleep(PAUSE)
 
             work = self._run(home, action_id, run_id, consent, fence)
             try:
@@ -126,7 +142,6 @@ class Engine:
 
         DBOS.launch()
         self.take_over()
-        threading.Thread(target=self._watch, args=(loop,), name="heartbeat", daemon=True).start()
 
     def enqueue(self, run_id: str, action_id: str, consent: str, *, priority: int = 0) -> None:
         """Put a run into the queue; nothing happens where it ever was in it.
@@ -147,8 +162,13 @@ class Engine:
             "app_version": FORMAT,
             "priority": _LOWEST - priority,
         }
-        try:
+        with self._writing():
             self._client.enqueue(options, self._home, action_id, run_id, consent)
+
+    @contextmanager
+    def _writing(self) -> Iterator[None]:
+        try:
+            yield
         except DBAPIError as error:
             raise StorageError(
                 f"The worker's database {self._database} cannot be written: {error.orig}."

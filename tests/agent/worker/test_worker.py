@@ -7,6 +7,7 @@ from datetime import timedelta
 from pathlib import Path
 
 import pytest
+from sqlalchemy.exc import OperationalError
 
 from agent.actions import run_log
 from agent.actions.run import BUSY
@@ -159,3 +160,31 @@ async def test_a_home_that_cannot_be_read_is_told_once(
     await working.once()
     await working.once()
     assert working.said == ["cannot look for due work: No disk."]
+
+
+async def test_a_run_waits_while_the_database_is_away(
+    place: Place, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(engine, "PAUSE", 0.0)
+    asked, refusals = engine.Engine._check_owner, [OperationalError("", {}, Exception("away"))] * 2
+
+    def check_owner(self: engine.Engine, run_id: str, owner: str | None) -> None:
+        if refusals:
+            raise refusals.pop()
+        asked(self, run_id, owner)
+
+    monkeypatch.setattr(engine.Engine, "_check_owner", check_owner)
+    place.action("Hourly")
+    place.now += timedelta(minutes=61)
+    working = Working(place, tmp_path, nothing)
+    await working.once()
+    assert working.ran == ["hourly"] and working.state("hourly")[0] is ActionState.COMPLETED
+
+
+async def test_a_database_in_which_the_queue_cannot_be_made_is_told_in_a_sentence(
+    place: Place, tmp_path: Path
+) -> None:
+    working = Working(place, tmp_path, nothing)
+    working.worker.database.rows("CREATE TABLE workflow_status (other TEXT)")
+    with pytest.raises(StorageError, match="cannot be written: "):
+        await working.once()
