@@ -31,7 +31,7 @@ from agent.jobs.messages import time_notice
 from agent.jobs.options import JobOptions
 from agent.jobs.saved_approvals import SavedApprovals
 from agent.models.anthropic.error_mapping import with_next_step
-from agent.outputs.agent_controls import NO_MODEL, AgentOutputs
+from agent.outputs.agent_controls import AgentOutputs
 from agent.outputs.evaluator import Evaluator
 from agent.outputs.model_reply import ModelReply
 from agent.outputs.pace import Pace
@@ -62,6 +62,7 @@ LOOK = 1.0
 """Seconds between two looks whether the run was cancelled."""
 BEGINS_WITHIN = timedelta(minutes=1)
 """By then a run that began holds its lock."""
+NOT_CONNECTED = "No model is connected that answers as the persona; `persona doctor` shows what is set, /model connects one."
 NOT_DONE = "The offline model could not do it; connect a real one."
 
 Act = Callable[[AgentJobs, Chat], Awaitable[Job]]
@@ -480,7 +481,7 @@ class _Run:
 
     def _begin_requests(self) -> tuple[Evaluator, _RunPace]:
         if not self.context.evaluator.is_connected:
-            raise InvalidValue(NO_MODEL)
+            raise InvalidValue(NOT_CONNECTED)
         self._pace = _RunPace(self)
         return self.context.evaluator, self._pace
 
