@@ -100,10 +100,11 @@ def listed(
     approval = consent.approval_of(home, action, env=env)
     why_not = consent.why_not(home, action, env=env)
     unrun = missed(action, approval.at, looked_at, now) if approval is not None else ()
+    is_cancelled = consent.is_cancelled(home, action, env=env)
     coming = next_due(action, now) if action.is_timed else None
     state = state_of(
         (run.state for run in runs),
-        is_cancelled=consent.is_cancelled(home, action, env=env),
+        is_cancelled=is_cancelled,
         is_coming=coming is not None or bool(unrun),
         may_run=not why_not,
         is_enabled=action.enabled,
@@ -119,7 +120,8 @@ def listed(
         last_due=stamp(was_due) if was_due is not None else None,
         last_run=last.started_at if last is not None else None,
         next=stamp(coming) if coming is not None and not why_not else None,
-        why=unread or _why(action, state, why_not, active or last),
+        why=unread
+        or (why_not if is_cancelled and active is None else _why(action, state, why_not, active or last)),
     )
 
 
