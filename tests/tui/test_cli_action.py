@@ -89,13 +89,18 @@ def test_from_a_new_action_to_its_runs(place: Workplace) -> None:
     now = datetime(2026, 6, 10, 3, tzinfo=UTC)
     run_log.begin(home, action, "run_1", now=now, due=now)
     run_log.end(home, action.id, "run_1", ActionState.COMPLETED, now=now, output="2 of 2\nmore", cost=0.25)
+    assert run(place, "show", action.id)[0].endswith("  output of the last run:\n    2 of 2\n    more\n")
     run_log.begin(home, action, "run_2", now=now)
     first, second = parsed(place, "runs", "nightly-check")
     assert [*first] == RUN_KEYS and (first["id"], second["output"]) == ("run_2", "2 of 2\nmore")
     assert "run_1  completed  2026-06-10" in run(place, "runs", "nightly-check")[0]
     assert parsed(place, "list")[0]["state"] == "running"
+    asks = {"state": ActionState.WAITING, "session_id": "run_2", "why": "Which?"}
+    run_log.change(home, action.id, "run_2", now=now, **asks)
+    assert '\nanswer with: persona reply run_2 "…"\n' in run(place, "show", action.id)[0]
 
     assert parsed(place, "cancel", "nightly-check") == {"id": "nightly-check", "cancelled": ["run_2"]}
+    assert parsed(place, "list")[0]["why"] == "cancelled: `persona action approve nightly-check`"
     assert "cancelled nightly-check; put it back" in run(place, "cancel", "nightly-check")[0]
     assert parsed(place, "list")[0]["state"] == "cancelled"
     shown = parsed(place, "show", "nightly-check")
@@ -169,6 +174,7 @@ def test_what_is_wrong_is_one_line_that_says_what_to_do(place: Workplace) -> Non
 def test_approval_says_what_keeps_an_action_from_running_and_which_keys_do_nothing(place: Workplace) -> None:
     run(place, "new", "Good", "--persona", "mentor", "--kind", "test", "--cron", "0 3 * * *")
     assert run(place, "approve", "good", "--yes")[0].endswith("\napproved good\n")
+    assert "`persona doctor` shows what is set" in run(place, "run", "good", code=4)[1]
     folder = place.home / "actions"
     folder.joinpath("gone.toml").write_text('persona = "nobody"\nkind = "test"\nschedule = "0 3 * * *"\n')
     folder.joinpath("typo.toml").write_text(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import sys
 from datetime import datetime, timedelta
 from typing import Any
@@ -18,6 +19,7 @@ from personas.action_document import action_ids, key_of
 from personas.action_store import create_action, delete_action, get_action
 from personas.actions.document import KINDS, Action
 from personas.actions.schedule import require_ahead
+from personas.errors import PersonaError
 from personas.external_writes import know
 from personas.files import trust
 from personas.files.slug import command
@@ -101,7 +103,16 @@ def show(invocation: Invocation, action_id: str, as_json: bool) -> None:
     for label, time in times:
         if time:
             print_text(f"{label}: {_local(time)}")
+    last: ActionRun | None = None
+    with contextlib.suppress(PersonaError):  # which `state` tells
+        last = next(iter(run_log.runs(home, action_id)), None)
+    if last is not None and last.asks:
+        print_text(f'answer with: {command("reply", last.id)} "…"')
     _print_summary(found, now)
+    if last is not None and last.output.strip():
+        print_text("  output of the last run:")
+        for line in last.output.strip().splitlines():
+            print_text(f"    {line}")
 
 
 @action.command()
