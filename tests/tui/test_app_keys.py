@@ -30,6 +30,7 @@ from tui.screens.library.place import DocumentList, LibraryPlace, StageList
 from tui.settings.schema import Settings
 from tui.widgets.agent_panel import AgentPanel
 from tui.widgets.compiled_pane import CompiledText
+from tui.widgets.find_bar import FindBar
 from tui.widgets.output_pane import OutputPane
 from tui.widgets.virtual_list import RowList
 
@@ -325,7 +326,7 @@ def test_no_key_that_terminals_own_and_no_key_twice_in_one_place() -> None:
 async def test_every_command_has_its_action(tmp_path: Path) -> None:
     async with program(make_store(tmp_path)) as p:
         owners = {
-            "anywhere": p.main, "output": p.main, "talk": p.main, "prompt": p.main.prompt, "list": RowList,
+            "anywhere": p.main, "output": p.main, "talk": p.main, "prompt": p.main.prompt, "find": FindBar, "list": RowList,
             "personas": p.main.personas, "tests": p.main.tests, "outputs": OutputPane,
             "expectations": Expectations, "dialog": (Switcher, PickSeveral), "page": Help,
             "buttons": Confirm, "bisected": ShowBisected, "clash": ChooseText, "program": ProgramSettings,

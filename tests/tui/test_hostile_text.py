@@ -51,6 +51,7 @@ from tui.widgets.conversation import ConversationView, Glyphs
 from tui.widgets.conversation.cursor import ReadableScrollView
 from tui.widgets.conversation.scroll_view import EntryScrollView
 from tui.widgets.field_form import FieldForm
+from tui.widgets.find_bar import FindBar
 from tui.widgets.footer import KeyLine
 from tui.widgets.margin_signs import MarginSigns
 from tui.widgets.output_pane import OutputPane, OutputView, ShownOutput, TextEntry
@@ -313,6 +314,7 @@ CASES: dict[type[Widget], tuple[Callable[[str], Widget], Callable[..., object] |
     CompositionPane: (lambda text: CompositionPane(), fill_composition),
     CompiledPane: (lambda text: CompiledPane(), fill_compiled),
     CompiledText: (lambda text: CompiledText(), None),
+    FindBar: (lambda text: FindBar(TextEditor()), lambda bar, text: setattr(bar.text, "raw", text)),
     LineInput: (lambda text: LineInput(text, hint=text), None),
     KeyLine: (lambda text: KeyLine(), lambda line, text: line.show([("f1", "help")], text)),
     PaneTabs: (lambda text: PaneTabs([("a", "A")]), None),

@@ -30,7 +30,23 @@ ODD = {
 }  # fmt: skip
 """For every command a key that none has by default."""
 
-WRITING = {"Enter", "Up", "Down", "Left", "Right", "PgUp", "PgDn", "1", "2", "3", "/", "Space", "Home", "End"}
+WRITING = {
+    "Enter",
+    "Ctrl+J",
+    "Up",
+    "Down",
+    "Left",
+    "Right",
+    "PgUp",
+    "PgDn",
+    "1",
+    "2",
+    "3",
+    "/",
+    "Space",
+    "Home",
+    "End",
+}
 """What writing, numbers and buttons need and is named whatever a keymap says; some are words as well."""
 OLD = {key_name(key) for command in COMMANDS for key in keys_of(command)} - WRITING
 
@@ -141,7 +157,7 @@ async def test_the_keys_of_reading_lists_and_dialogs_can_be_moved(tmp_path: Path
         assert p.main.conversation.view.cursor == last
         await p.press("p")
         await p.until(lambda: p.main.conversation.view.cursor == last - 1)
-        p.main.action_find()
+        await p.main.action_find()
         await p.answer("Hi")
         await p.told("1 found. F9 goes to the next.")
         p.main.action_go("personas")

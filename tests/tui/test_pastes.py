@@ -93,6 +93,11 @@ async def walk(p: Program) -> AsyncIterator[LineInput]:
     await p.press("slash")
     await p.until(lambda: isinstance(p.app.focused, LineInput))
     yield p.app.focused  # type: ignore[misc]
+    main.action_go("prompt")
+    await p.until(lambda: p.prompt.has_focus)
+    await p.press("ctrl+f")
+    await p.until(lambda: isinstance(p.app.focused, LineInput))
+    yield p.app.focused  # type: ignore[misc]
     main.action_go("settings")
     await p.until(lambda: main.settings.focus_target is not None)
     field = main.settings.field(FIELDS[0][0])

@@ -72,3 +72,36 @@ async def test_what_is_replaced_is_shown_first_kept_by_a_key_and_undone_as_one(t
         await p.press("ctrl+z")
         await p.until(lambda: p.prompt.raw == "first line\nsecond line\nthird line\n")
         assert "first line" in store.text("part/warm")
+
+
+async def test_the_prompt_is_searched_and_replaced_in_as_edits_of_its_editor(tmp_path: Path) -> None:
+    files = {"one": 'system_prompt = """\nA tree, a Tree.\nthree TREES\n"""\n'}
+    async with program(make_store(tmp_path, files), size=(100, 30)) as p:
+        pane = p.main.prompt_pane
+
+        def count() -> str:
+            return str(pane.finder.query_one("#find-count").visual)
+
+        await p.press("f3", "ctrl+f", *"tree")
+        assert pane.finder.text.has_focus and p.prompt.selected_text == "tree" and count() == "1 of 3"
+        await p.press("enter", "down")
+        assert p.prompt.selected_text == "TREE" and count() == "3 of 3"
+        await p.press("down", "up", "up")
+        assert p.prompt.selected_text == "Tree" and count() == "2 of 3"
+        await p.press("ctrl+f", *"bush", "enter")
+        assert pane.finder.new.has_focus and count() == "2 of 2"
+        assert p.prompt.raw == "A tree, a bush.\nthree TREES\n" and p.prompt.selected_text == "TREE"
+        await p.press("ctrl+j")
+        assert p.prompt.raw == "A bush, a bush.\nthree bushS\n" and "2 replaced." in p.messages
+        await p.press("escape")
+        assert p.prompt.has_focus and not pane.is_finding
+        await p.press("ctrl+z")
+        assert p.prompt.raw == "A tree, a bush.\nthree TREES\n"
+        await p.press("ctrl+z")
+        assert p.prompt.raw == "A tree, a Tree.\nthree TREES\n"
+        await p.press("ctrl+f", "ctrl+f", *"x")
+        p.prompt.read_only = True
+        await p.press("enter", "ctrl+j")
+        assert p.prompt.raw == "A tree, a Tree.\nthree TREES\n"
+        await p.press("escape", "escape", "ctrl+f")
+        await p.dialog(AskLine)

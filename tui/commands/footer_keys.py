@@ -13,6 +13,7 @@ FocusArea = Literal[
     "output",
     "talk",
     "prompt",
+    "find",
     "tests",
     "composition",
     "compiled",
@@ -67,6 +68,10 @@ def keys_now(now: FooterState, keymap: Keymap = NO_KEYMAP) -> list[Key]:
         keys += [*_chat(now), *(output if now.talks else [])]
     elif now.place == "filter":
         keys += [("Enter", "to the list")]
+    elif now.place == "find":
+        keys += [("Enter", "next, replace")]
+        keys += [(key, "other field")] if (key := first_key("conversation.find", keymap)) else []
+        keys += _commands("find", keymap)
     elif now.place == "settings":
         keys += [("Enter", "save")]
         own = [("Up Down", "fields")]

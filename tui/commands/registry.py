@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from textual.binding import Binding
 
 Where = Literal[
-    "anywhere", "chat", "output", "talk", "prompt", "list", "personas", "tests", "composition", "compiled", "outputs",
+    "anywhere", "chat", "output", "talk", "prompt", "find", "list", "personas", "tests", "composition", "compiled", "outputs",
     "expectations", "dialog", "page", "buttons", "bisected", "clash", "program", "comparison", "versions",
     "proposal", "library", "library_document", "stages", "actions", "action_document", "runs",
 ]  # fmt: skip
@@ -26,6 +26,7 @@ HEADINGS: dict[Where, str] = {
     "output": "Reading the agent's output",
     "talk": "Reading a talk with a persona",
     "prompt": "Prompt and test input editors",
+    "find": "Find in the prompt",
     "list": "All lists",
     "personas": "Persona list",
     "tests": "Test inputs",
@@ -89,7 +90,7 @@ COMMANDS: tuple[Command, ...] = (
     Command("output.toggle", "Show the agent's output, read it, hide it", "ctrl+o", "output", short="output"),
     Command("output.pin", "Keep the agent's output on the screen", "", "pin_output"),
     Command("output.enlarge", "Full height for the agent's output, and back", "", "enlarge_output"),
-    Command("conversation.find", "Find in the conversation", "ctrl+f", "find"),
+    Command("conversation.find", "Find in the prompt or the conversation", "ctrl+f", "find"),
     Command("search.find", "Find everywhere: prompts, inputs, outputs, library", "", "find_everywhere", slash="find"),
     Command("search.replace", "Replace everywhere: prompts, inputs, library", "", "replace_everywhere", slash="replace"),
     Command("conversation.clear", "Clear the conversation", "", "clear_conversation", slash="clear"),
@@ -174,6 +175,10 @@ COMMANDS: tuple[Command, ...] = (
             priority=False),
     Command("text.end", "End of the text; in the chat bar too", "ctrl+end", "text_end", where="prompt",
             priority=False),
+    Command("find.next", "Next match", "down", "step(1)", where="find", priority=False),
+    Command("find.previous", "Match before", "up", "step(-1)", where="find", priority=False),
+    Command("find.replace_all", "Replace all", "ctrl+j", "replace_all", where="find", priority=False,
+            short="replace all"),
     Command("rows.up", "Up", "up,k", "step(-1)", where="list", priority=False),
     Command("rows.down", "Down", "down,j", "step(1)", where="list", priority=False),
     Command("rows.first", "First row", "home,g", "jump(0)", where="list", priority=False),
@@ -327,6 +332,8 @@ HELP_ONLY_KEYS: tuple[tuple[Where, str, str], ...] = (
     ("chat", "/", "Commands: a list to choose from; a blank before it makes a message"),
     ("output", "1, 2", "When it asks: pick an answer, in the empty chat bar"),
     ("prompt", "edit.undo, edit.redo", "Undo, redo; also the agent's runs"),
+    ("find", "enter", "Next match; in the lower field: replace this one"),
+    ("find", "conversation.find", "From one field to the other"),
     ("list", "back", "Clear the marks"),
     ("dialog", "space", "Mark, where several can be chosen"),
     ("list", "› ▎ ■", "The cursor, what is open or set, marked rows; a click there marks"),

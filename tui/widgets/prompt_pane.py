@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from agent.outputs.coverage import Coverage
+    from tui.widgets.find_bar import FindBar
 
 HINT = "No system prompt yet. Write one here, or ask the agent for it."
 MARGIN = 4
@@ -64,6 +65,8 @@ class PromptPane(Vertical):
         self._signs: Mapping[str, str] = {}
         self.editor = TextEditor(id="prompt")
         self._margin = MarginSigns(self.editor)
+        self.finder: FindBar | None = None
+        """Where text is looked for; None before it is first."""
 
     def on_resize(self) -> None:
         """What fits below the prompt depends on its width."""
@@ -88,7 +91,31 @@ class PromptPane(Vertical):
         """What gets the keys."""
         return self.editor
 
-    focus_area = "prompt"
+    @property
+    def focus_area(self) -> str:
+        """What the key hints are for while the focus is here."""
+        return "find" if self.finder is not None and self.finder.has_keys else "prompt"
+
+    # -- finding ----------------------------------------------------------------------------------------
+
+    @property
+    def is_finding(self) -> bool:
+        """Whether the fields to find and replace are shown."""
+        return self.finder is not None and self.finder.display
+
+    async def find(self) -> None:
+        """Go to the field of what to find, from there to that of what takes its place."""
+        if self.finder is None:
+            from tui.widgets.find_bar import FindBar
+
+            self.finder = FindBar(self.editor)
+            await self.mount(self.finder, before=self.editor)
+        self.finder.begin()
+
+    def end_finding(self) -> None:
+        """Go back to the text."""
+        if self.finder is not None:
+            self.finder.close()
 
     # -- the coverage -----------------------------------------------------------------------------------
 
@@ -101,6 +128,11 @@ class PromptPane(Vertical):
         self._show_parts()
 
     @on(TextEditor.Changed)
+    def _text_changed(self) -> None:
+        self._check_coverage()
+        if self.finder is not None and self.finder.display:
+            self.finder.show_count()
+
     def _check_coverage(self) -> None:
         """The signs go with the prompt they were found for."""
         if (found := self._coverage) is not None and self.editor.raw != found.prompt:

@@ -135,7 +135,13 @@ class ChatActions:
     def action_new_persona(self) -> None:
         self._host.start(self.run_slash("new", ""))
 
-    def action_find(self) -> None:
+    async def action_find(self) -> None:
+        # Waits for the field, so that what is typed behind the key goes there.
+        if not await self._search.find_in_prompt():
+            self.find_in_conversation()
+
+    def find_in_conversation(self) -> None:
+        """Ask what to look for, and read the conversation where it is found."""
         self._talk.leave()
         self._host.start(self._find())
 

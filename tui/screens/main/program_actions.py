@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from tui.commands.registry import first_key
 from tui.widgets.persona_list import PersonaList
+from tui.widgets.prompt_pane import PromptPane
 from tui.widgets.test_input_list import TestInputs
 from tui.widgets.text.selection import selected_text
 
@@ -66,6 +67,7 @@ class ProgramActions:
         self._viewing, self._composition = viewing, composition
         self._outputs, self._actions = outputs, actions
         self._personas, self._tests = panes.widget(PersonaList), panes.widget(TestInputs)
+        self._prompt = panes.widget(PromptPane)
         self._last_quit_key = float("-inf")
 
     # -- leaving and stopping ----------------------------------------------------------------------------
@@ -91,6 +93,8 @@ class ProgramActions:
             return "close", self._viewing.leave
         if self._composition.has_focus:
             return "close", self._composition.close
+        if self._prompt.is_finding and self._panes.here == "prompt":
+            return "close", self._prompt.end_finding
         if self._talk.is_open:
             return self._talk.escape_meaning()
         if self._chat.panel_controller.reading:

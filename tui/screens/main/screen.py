@@ -224,7 +224,7 @@ class MainScreen(Screen[None]):
             self.actions,
         )
         self.panel_reading = PanelReading(
-            self, self.conversation, self.chat_bar, self.view, self.chat_actions.action_find
+            self, self.conversation, self.chat_bar, self.view, self.chat_actions.find_in_conversation
         )
         # Textual looks an action up on the screen that has its key: there are those of its parts.
         parts = (

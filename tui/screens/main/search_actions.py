@@ -50,6 +50,13 @@ class SearchActions:
             self._host.show_message(NOT_READ)
         return self._view.documents
 
+    async def find_in_prompt(self) -> bool:
+        """Find in the text of the prompt, if the person is in it; return whether that is so."""
+        is_there = self._panes.here == "prompt" and self._panes.over_prompt is None
+        if is_there:
+            await self._panes.widget(PromptPane).find()
+        return is_there
+
     # -- finding --------------------------------------------------------------------------------------------
 
     async def find(self, text: str) -> None:

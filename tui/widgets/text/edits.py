@@ -16,8 +16,8 @@ def smallest_edit(old: str, new: str) -> Edit:
     tail = common_length(old[::-1][:most], new[::-1][:most])
     return Edit(
         new[start : len(new) - tail],
-        _location(old, start),
-        _location(old, len(old) - tail),
+        location_at(old, start),
+        location_at(old, len(old) - tail),
         maintain_selection_offset=True,
     )
 
@@ -39,15 +39,17 @@ def after_redo(text: str, batch: Sequence[Edit]) -> str:
 
 
 def _replaced(text: str, start: Location, end: Location, by: str) -> str:
-    return text[: _index(text, start)] + by + text[_index(text, end) :]
+    return text[: index_of(text, start)] + by + text[index_of(text, end) :]
 
 
-def _location(text: str, index: int) -> Location:
+def location_at(text: str, index: int) -> Location:
+    """Return line and column of a place in a text."""
     row = text.count("\n", 0, index)
     return row, index - (text.rfind("\n", 0, index) + 1)
 
 
-def _index(text: str, location: Location) -> int:
+def index_of(text: str, location: Location) -> int:
+    """Return the place in a text that is at a line and column."""
     row, column = location
     index = 0
     for _ in range(row):
