@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import signal
 import subprocess
 import sys
@@ -115,8 +116,23 @@ async def test_the_open_program_tells_why_it_has_no_worker(
     (place.home / "tui" / "__init__.py").write_text("raise SystemExit('owned')")
     monkeypatch.chdir(place.home)
     told: list[str] = []
-    await work_while_open(place.home, told.append)
+    await work_while_open(place.home, "offline", told.append)
     assert "not run by this program any more" in told[0] and "is not trusted" in told[0]
+
+
+async def test_the_worker_of_the_open_program_uses_its_model(
+    place: Workplace, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with MessagesServer(lambda _body: say("It is said.")) as server:
+        place.backend = loopback(server)
+        prepare(place, "Due")
+        for name, value in place.environment().items():
+            monkeypatch.setenv(name, value)
+        working = asyncio.ensure_future(work_while_open(place.home, "claude-haiku-4-5", lambda _why: None))
+        while not server.bodies and not working.done():
+            await asyncio.sleep(0.05)
+        working.cancel()
+    assert server.bodies[0]["model"] == "claude-haiku-4-5"
 
 
 def test_a_doctored_queue_is_refused(place: Workplace, tmp_path_factory: pytest.TempPathFactory) -> None:

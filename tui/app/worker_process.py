@@ -9,18 +9,20 @@ from collections.abc import Callable
 from pathlib import Path
 
 
-async def work_while_open(home: Path, tell: Callable[[str], object]) -> None:
+async def work_while_open(home: Path, model: str, tell: Callable[[str], object]) -> None:
     """Have `persona worker` run for a home while this program is open.
 
     It reads from a pipe that ends with this program, however that ends.
 
     Args:
         home: the home's folder.
+        model: the agent's model; empty for what the worker's own settings say.
         tell: told why, where it ends before.
     """
+    options = ["--home", str(home), *(["--model", model] if model else [])]
     worker = await asyncio.create_subprocess_exec(
         # -P: a stranger's home may be the current folder, and have a `tui` of its own.
-        *(sys.executable, "-P", "-m", "tui", "--home", str(home), "worker", "--while-open"),
+        *(sys.executable, "-P", "-m", "tui", *options, "worker", "--while-open"),
         stdin=PIPE,
         stdout=DEVNULL,
         stderr=PIPE,

@@ -332,10 +332,11 @@ class MainScreen(Screen[None]):
         self.start(self._welcome())
         if self.documents is not None:
             await self._read_rest()
-        if self.program.settings.worker_while_open:
+        if (settings := self.program.settings).worker_while_open:
             from tui.app.worker_process import work_while_open
 
-            self.start(work_while_open(store.home.root, partial(self.show_message, error=True)))
+            show = partial(self.show_message, error=True)
+            self.start(work_while_open(store.home.root, settings.model, show))
 
     async def _read_rest(self) -> None:
         await self._isolated(self.catalog.read())
