@@ -91,7 +91,7 @@ class Heartbeat:
 
         This worker's own is missing where another one has given it up.
         """
-        alive, now = set(), self._now()
+        alive, gone, now = set(), list[str](), self._now()
         for row in self._database.rows(f"SELECT id, machine, pid, started, beat FROM {self._table}"):
             worker, pid, started = str(row["id"]), int(str(row["pid"])), str(row["started"])
             beat, here = float(str(row["beat"])), row["machine"] == self._machine
@@ -108,5 +108,7 @@ class Heartbeat:
                 # It is stopped in the midst of something, and may hold locks that its successor needs.
                 with suppress(OSError):
                     os.kill(pid, signal.SIGKILL)
+            gone.append(worker)
+        for worker in gone:  # last: until the stopped one was ended, it may have kept everybody from writing
             self._database.rows(f"DELETE FROM {self._table} WHERE id = :id", id=worker)
         return alive

@@ -11,6 +11,7 @@ from __future__ import annotations
 import argparse
 import contextlib
 import json
+import os
 import random
 import re
 import signal
@@ -33,7 +34,7 @@ from agent.transcript.session_store import open_session
 from agent.worker.database import Database
 from personas.action_document import read_actions
 from personas.changes import AddTestInput
-from personas.files.process import process_start
+from personas.files.process import is_stopped
 from personas.versions.authorship import USER
 from tests.support import postgres
 from tests.support.messages_server import Answer, MessagesServer, call, say
@@ -42,6 +43,11 @@ from tests.support.persona_agent import Backend, Workplace
 KINDS = ("persona", "persona", "agent", "test")
 EVERY = 5.0
 """Seconds between two kills."""
+WAKE = 38.0
+"""Seconds after which the stopped worker is woken: it was given up by then, unless nobody could join meanwhile."""
+IN_TIME, OF_OTHERS = 3.0, 35.0
+"""Seconds in which a killed worker's runs are taken over; and those of another host, or where a stopped worker is in the
+midst of a write to SQLite, which keeps everybody from writing."""
 SLOW = 0.12
 """Seconds between two events of an answer: it takes about two seconds."""
 SEPARATE = ("unshare", "--pid", "--fork", "--kill-child", "--mount-proc")
@@ -73,12 +79,17 @@ class Figures:
     given_up: list[float] = field(
         default_factory=list
     )  # seconds from a kill to when its runs were in the queue again
+    behind: list[float] = field(default_factory=list)  # the same, where the stopped worker held the database
 
     def __str__(self) -> str:
-        slowest = ", ".join(f"{seconds:.1f}" for seconds in sorted(self.given_up)[-6:])
+        slowest, behind = (
+            ", ".join(f"{seconds:.1f}" for seconds in sorted(times)[-6:]) or "-"
+            for times in (self.given_up, self.behind)
+        )
         return (
             f"{self.killed} workers killed, {self.stopped} stopped, in {self.seconds:.0f} s; each run stored once; "
-            f"{self.asked_again} requests made again; {len(self.given_up)} workers that had work taken over, the slowest after {slowest} s"
+            f"{self.asked_again} requests made again; {len(self.given_up)} workers that had work taken over, the slowest after {slowest} s; "
+            f"{len(self.behind)} while the stopped one held the database, the slowest after {behind} s"
         )
 
 
@@ -154,18 +165,19 @@ class Farm:
     def signal(self, worker: subprocess.Popen[bytes], number: int) -> str:
         """Send a signal to a worker; return its id, empty where it has not joined yet."""
         pid, found = self.pid(worker), [""]
-        with contextlib.suppress(DBAPIError):  # no table yet
-            rows = self.database.rows(f"SELECT id, started FROM {self.database.table('persona_workers')}")
-            found += [str(row["id"]) for row in rows if row["started"] == process_start(pid)]
+        with contextlib.suppress(DBAPIError, OSError):  # no table yet; it has ended
+            rows = self.database.rows(
+                f"SELECT id, machine, pid FROM {self.database.table('persona_workers')}"
+            )
+            status = Path(f"/proc/{pid}/status").read_text()
+            number_there = int(re.findall(r"^NSpid:.*?(\d+)$", status, re.MULTILINE)[0])  # as it sees itself
+            there = (os.readlink(f"/proc/{pid}/ns/pid"), number_there)
+            found += [
+                str(row["id"]) for row in rows if (str(row["machine"]).split()[-1], row["pid"]) == there
+            ]
         with contextlib.suppress(ProcessLookupError):
             subprocess.run(["kill", f"-{number}", str(pid)], check=False)
         return found[-1]
-
-    def joined(self) -> int:
-        """Return how many workers have joined."""
-        with contextlib.suppress(DBAPIError):  # no table yet
-            return len(self.database.rows(f"SELECT id FROM {self.database.table('persona_workers')}"))
-        return 0
 
     def work_of(self, worker_id: str) -> set[str]:
         """Return the runs a worker is at."""
@@ -177,6 +189,16 @@ class Farm:
                 id=worker_id,
             )
         }
+
+    def is_held(self) -> bool:
+        """Whether the stopped worker is in the midst of a write to SQLite, so that nobody else can write."""
+        file = Path(f"{self.database.url.removeprefix('sqlite:///')}-shm")
+        if not self.stopped or not file.exists():
+            return False
+        pid, number = self.pid(self.stopped[0]), file.stat().st_ino
+        return is_stopped(pid) and bool(
+            re.search(rf"WRITE {pid} \S+:{number} 120 120$", Path("/proc/locks").read_text(), re.MULTILINE)
+        )
 
     def unfinished(self, actions: int) -> int:
         """Return how many runs are not over."""
@@ -215,6 +237,7 @@ def run(
     every: float = EVERY,
     within: float = 1800.0,
     stops: bool = True,
+    kills: int = sys.maxsize,
 ) -> Figures:
     """Have workers run all actions while some of them are killed, and one is stopped; check what is stored."""
     choose, figures = random.Random(seed), Figures()
@@ -224,7 +247,7 @@ def run(
             farm.prepare(actions)
             for _ in range(workers):
                 farm.begin()
-            _disturb(farm, choose, figures, actions, every, within, stops)
+            _disturb(farm, choose, figures, actions, every, within, stops, kills)
             _check(farm, figures, actions)
         finally:
             farm.end()
@@ -239,31 +262,36 @@ def _disturb(
     every: float,
     within: float,
     stops: bool,
+    kills: int,
 ) -> None:
     """Kill a worker every few seconds until all runs are over; stop one, and wake it once it was given up."""
-    while farm.joined() < len(farm.workers):
+    while not farm.server.bodies:  # until one is at work
+        assert all(worker.poll() is None for worker in farm.workers)
         time.sleep(0.1)
     begun = time.monotonic()
     killed: dict[str, tuple[float, set[str]]] = {}  # by worker: since when, and the runs it was at
+    behind: set[str] = set()  # of these, whose successors could not write for some time
     next_kill = begun + every
     woken = 0.0
     while farm.unfinished(actions) > 0:
         now = time.monotonic()
         assert now - begun < within, f"{farm.unfinished(actions)} runs are not over"
+        if killed and farm.is_held():
+            behind.update(killed)
         for worker_id, (since, work) in list(killed.items()):
             if not work & farm.work_of(worker_id):
-                figures.given_up.append(now - since)
+                (figures.behind if worker_id in behind else figures.given_up).append(now - since)
                 del killed[worker_id]
         if woken and now > woken:
             farm.signal(farm.stopped[0], signal.SIGCONT)
             woken = 0.0
-        if now > next_kill:
+        if now > next_kill and figures.killed < kills:
             next_kill = now + every
             worker = farm.workers.pop(choose.randrange(len(farm.workers)))
             if stops and not farm.stopped:
                 farm.stopped.append(worker)
                 farm.signal(worker, signal.SIGSTOP)
-                woken, figures.stopped = now + 45, 1
+                woken, figures.stopped = now + WAKE, 1
             else:
                 worker_id = farm.signal(worker, signal.SIGKILL)
                 worker.wait()
@@ -331,8 +359,9 @@ def main() -> None:
             hosts=given.hosts,
         )
     print(f"{given.actions} actions: {figures}")
-    limit = 35.0 if given.hosts else 3.0
+    limit = OF_OTHERS if given.hosts else IN_TIME
     assert max(figures.given_up, default=0.0) <= limit, f"a takeover took longer than {limit:.0f} s"
+    assert max(figures.behind, default=0.0) <= OF_OTHERS, "a stopped worker held the database for too long"
 
 
 if __name__ == "__main__":

@@ -122,6 +122,9 @@ async def _serve(worker: Worker, once: bool, while_open: bool) -> None:
     waiting: set[asyncio.Future[object]] = {serving, stopped}  # type: ignore[arg-type]
     await asyncio.wait(waiting, return_when=asyncio.FIRST_COMPLETED)
     if stopped.done():
+        if stopped.result():  # after the ^C that the terminal shows
+            start = "\n" if sys.stderr.isatty() else ""
+            print_note(f"{start}Ended. The next worker goes on with what this one was at.")
         with contextlib.suppress(Exception):
             await asyncio.wait_for(asyncio.to_thread(worker.leave), LEAVE_SECONDS)
         _end(stopped.result())

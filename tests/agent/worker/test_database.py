@@ -136,19 +136,27 @@ def test_a_worker_of_this_machine_is_given_up_at_once_when_its_process_is_gone(t
 
 def test_who_cannot_beat_itself_gives_up_only_who_is_stopped(tmp_path: Path) -> None:
     database, clock = Database("", "home", tmp_path / "state"), Clock()
-    mine, far, stopped = (Heartbeat(database, machine=where, clock=clock) for where in ("a", "b", "a"))
-    for each in (mine, far, stopped):
+    mine, far, gone, stopped = (Heartbeat(database, machine=where, clock=clock) for where in "abaa")
+    for each in (mine, far, gone, stopped):
         each.begin()
-    with subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE) as process:
+    code = "import sqlite3, sys; it = sqlite3.connect(sys.argv[1]); input(); it.execute('BEGIN IMMEDIATE'); print(input())"
+    command = [sys.executable, "-c", code, str(tmp_path / "state" / "home.db")]
+    with subprocess.Popen(command, stdin=subprocess.PIPE) as process:
+        assert process.stdin is not None
         database.rows(
             f"UPDATE {database.table('persona_workers')} SET pid = :pid, started = :started WHERE id = :id",
             pid=process.pid,
             started=process_start(process.pid),
             id=stopped.id,
         )
-        assert len(mine.alive()) == 3
+        assert len(mine.alive()) == 4
         clock.now += 10 * BEAT  # the database was away, or locked: nobody could beat
-        assert len(mine.alive()) == 3
+        assert len(mine.alive()) == 4
+        database.rows(f"UPDATE {database.table('persona_workers')} SET pid = 0 WHERE id = :id", id=gone.id)
+        process.stdin.write(b"\n")
+        process.stdin.flush()
+        while f"WRITE {process.pid} " not in Path("/proc/locks").read_text():
+            pass
         process.send_signal(signal.SIGSTOP)
         while not is_stopped(process.pid):
             pass

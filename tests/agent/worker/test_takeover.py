@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
+import os
 import signal
-import subprocess
-import sys
 import time
 from collections.abc import Callable, Iterator
+from multiprocessing import get_context
+from multiprocessing.context import ForkServerProcess
 from pathlib import Path
 
 import pytest
 
+from tests.agent.worker import trial as trial_worker
 from tests.support import postgres
-from tests.support.persona_agent import ROOT
 
+FORKS = get_context(
+    "forkserver"
+)  # loading the engine is what takes the time of a worker's start: once for all
+FORKS.set_forkserver_preload([trial_worker.__name__])
 IN_TIME = 90
 """Seconds that a loaded machine gets; how long a takeover takes is measured by `tests.e2e.kill_workers`."""
 
@@ -31,24 +36,24 @@ class Trial:
 
     def __init__(self, folder: Path, database: str) -> None:
         self.folder, self.database = folder, database
-        self.workers: list[subprocess.Popen[bytes]] = []
+        self.workers: list[ForkServerProcess] = []
 
-    def begin(self, *options: str) -> subprocess.Popen[bytes]:
-        command = [sys.executable, "-m", "tests.agent.worker.trial", "--folder", str(self.folder)]
+    def begin(self, *options: str) -> ForkServerProcess:
         home = f"trial-{self.folder.name[-30:].replace('_', '-')}"  # a schema of its own
-        options = ("--database", self.database, "--home", home, *options)
-        worker = subprocess.Popen([*command, *options], cwd=ROOT)
+        options = ("--folder", str(self.folder), "--database", self.database, "--home", home, *options)
+        worker = FORKS.Process(target=trial_worker.main, args=[options])
+        worker.start()
         self.workers.append(worker)
         self.until(lambda: self.told("ready", worker))
         return worker
 
-    def told(self, word: str, worker: subprocess.Popen[bytes] | None = None) -> list[str]:
+    def told(self, word: str, worker: ForkServerProcess | None = None) -> list[str]:
         """The runs of which a worker, or any, told this."""
         path = self.folder / "told"
         lines = [line.split() for line in path.read_text().splitlines()] if path.exists() else []
         return [run for said, run, pid in lines if said == word and worker in (None, self._of(pid))]
 
-    def _of(self, pid: str) -> subprocess.Popen[bytes] | None:
+    def _of(self, pid: str) -> ForkServerProcess | None:
         return next((worker for worker in self.workers if str(worker.pid) == pid), None)
 
     def until(self, condition: Callable[[], object]) -> None:
@@ -72,7 +77,7 @@ def trial(tmp_path: Path, request: pytest.FixtureRequest) -> Iterator[Trial]:
     finally:
         for worker in trial.workers:
             worker.kill()
-            worker.wait()
+            worker.join()
 
 
 on_both = pytest.mark.parametrize("trial", ["sqlite", "postgresql"], indirect=True)
@@ -97,24 +102,25 @@ def test_the_runs_of_a_killed_worker_are_taken_over_and_each_is_stored_once(tria
 def test_a_stopped_worker_of_another_machine_is_given_up_and_stores_nothing_when_it_wakes(
     trial: Trial,
 ) -> None:
-    first = trial.begin("--machine", "one", "--beat", "1")
+    first = trial.begin("--machine", "one", "--beat", "0.5")
     trial.until(lambda: len(trial.told("begin", first)) == 2)
-    first.send_signal(signal.SIGSTOP)
-    second = trial.begin("--machine", "two", "--beat", "1", "--jobs", "4")
+    os.kill(first.pid or 0, signal.SIGSTOP)
+    second = trial.begin("--machine", "two", "--beat", "0.5", "--jobs", "4")
     trial.until(lambda: sorted(trial.told("begin", second)) == RUNS)
     trial.go()
-    first.send_signal(signal.SIGCONT)
+    os.kill(first.pid or 0, signal.SIGCONT)
     trial.until(lambda: trial.told("given-up", first) and len(trial.told("stored")) == 4)
     assert sorted(trial.told("stored", second)) == RUNS
     assert trial.told("stored", first) == []
 
 
 def test_a_stopped_worker_of_this_machine_is_ended_for_the_locks_it_holds(trial: Trial) -> None:
-    first = trial.begin("--beat", "1")
+    first = trial.begin("--beat", "0.5")
     trial.until(lambda: len(trial.told("begin", first)) == 2)
-    first.send_signal(signal.SIGSTOP)
-    trial.begin("--beat", "1")
-    assert first.wait(IN_TIME) == -signal.SIGKILL
+    os.kill(first.pid or 0, signal.SIGSTOP)
+    trial.begin("--beat", "0.5")
+    first.join(IN_TIME)
+    assert first.exitcode == -signal.SIGKILL
     trial.go()
     trial.until(lambda: sorted(trial.told("stored")) == RUNS)
     assert trial.told("stored", first) == []

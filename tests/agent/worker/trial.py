@@ -1,10 +1,11 @@
-"""A worker whose runs only write down that they began and were stored: `python -m tests.agent.worker.trial OPTIONS`."""
+"""A worker whose runs only write down that they began and were stored."""
 
 from __future__ import annotations
 
 import argparse
 import asyncio
 import os
+from collections.abc import Sequence
 from pathlib import Path
 
 from agent.worker import engine, heartbeat
@@ -45,7 +46,8 @@ async def work(options: argparse.Namespace) -> None:
     os._exit(0)
 
 
-if __name__ == "__main__":
+def main(arguments: Sequence[str]) -> None:
+    """Work until the process is ended."""
     parser = argparse.ArgumentParser()
     parser.add_argument("--folder", type=Path, required=True)
     parser.add_argument("--database", default="")
@@ -54,7 +56,7 @@ if __name__ == "__main__":
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--runs", type=int, default=4)
     parser.add_argument("--beat", type=float, default=5.0)
-    given = parser.parse_args()
+    given = parser.parse_args(arguments)
     heartbeat.BEAT, heartbeat.SILENT = given.beat, 3 * given.beat
     engine.LOOK = given.beat / 5
     asyncio.run(work(given))
