@@ -98,6 +98,7 @@ async def test_an_action_is_made_edited_approved_and_cancelled_by_keyboard_on_80
         await p.press("escape")
         assert rows(place)["nightly-check"].startswith("dormant ")
         await p.until(lambda: "not approved" in drawn(place))
+        assert "persona action approve" not in drawn(place)
         await p.press("y")
         await p.until(lambda: isinstance(p.app.screen, Confirm))
         assert "test: the test inputs are run" in drawn(p.app.screen)

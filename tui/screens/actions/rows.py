@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from datetime import datetime
 
@@ -82,10 +83,10 @@ def action_rows(
 
 
 def why_of(row: ListedAction) -> str:
-    """Return why an action does not run, or what its run says."""
+    """Return why an action does not run, or what its run says; not by which command of the shell, for here are keys."""
     if (error := row.action.error) is not None:
         return f"broken: {error.message}{f' (line {error.line})' if error.line else ''}"
-    return row.why
+    return re.sub(r": `persona [^`]*`$", "", row.why)
 
 
 def info_of(row: ListedAction, now: datetime) -> str:
