@@ -11,6 +11,8 @@ from agent.actions import consent, run_log
 from agent.actions.run_log import ActionRun
 from agent.core.turns import new_id
 from agent.models.anthropic.client import AnthropicModel
+from agent.models.scripted import ToolUse, answer
+from agent.transcript.session_store import read_recent
 from personas.action_store import create_action, get_action
 from personas.actions.states import ActionState
 from personas.files import trust
@@ -172,6 +174,52 @@ async def test_a_run_that_asks_is_answered_and_its_conversation_opened_like_any_
         await p.until(lambda: p.app.screen is p.main and "Do it." in drawn(p.main))
         assert p.main.documents is not None and p.main.documents.id == "one"
         assert store.session_of("one") == run_log.runs(store.home, "work")[0].id
+
+
+async def test_a_run_at_work_is_watched_and_what_is_said_meanwhile_is_for_the_persona_s_own_conversation(
+    tmp_path: Path,
+) -> None:
+    store, gates = make_actions(tmp_path, WORK), (Gate(), Gate())
+    steps = [
+        [*answer("Mine.")],
+        [*answer("First.")],
+        [gates[0], *answer("Second.")],
+        [gates[1], *answer(ToolUse("task_complete", {"summary": "All done."}))],
+    ]
+    model = GatedModel([*steps, answer("Yours.")])
+    async with program(store, model=model, persona_id="one", size=(80, 24)) as p:
+        await p.run_to_end("hello")
+        own = store.session_of("one")
+        place = await open_place(p)
+        await p.press("r", "enter")
+        await p.until(lambda: place.runs.rows and len(model.requests) == 3)
+        place.runs.focus()
+        await p.press("enter")
+        await p.until(lambda: p.app.screen is p.main and "First." in drawn(p.main))
+        assert "Second." not in drawn(p.main) and "hello" not in drawn(p.main)
+        assert "your own conversation" in str(p.main.chat_bar.input.placeholder)
+        gates[0].set()
+        await p.until(lambda: "Second." in drawn(p.main))  # it comes by itself
+        await p.say("/clear")
+        await p.told("A run is shown here")
+        await p.say("/unclear")
+        await p.until(lambda: "Mine." in drawn(p.main) and "Second." not in drawn(p.main))
+
+        place = await open_place(p)
+        await p.press("enter")
+        await p.until(lambda: place.runs.rows)
+        place.runs.focus()
+        await p.press("enter")
+        await p.until(lambda: p.app.screen is p.main and "Second." in drawn(p.main))
+        await p.say("and you?")
+        await p.until(lambda: "Mine." in drawn(p.main))
+        gates[1].set()
+        await p.until(lambda: "Yours." in drawn(p.main))
+        await p.until(lambda: run_log.runs(store.home, "work")[0].state == "completed")
+        run = run_log.runs(store.home, "work")[0]
+        assert store.session_of("one") == own != run.session_id
+        said = [turn.content for turn in read_recent(store, "one", run.id) if turn.type == "user"]  # type: ignore[union-attr]
+        assert said[0].startswith("Do it.") and "and you?" not in said
 
 
 async def test_what_another_program_ran_is_told_until_it_is_seen_and_a_run_here_is_stopped_by_escape(

@@ -63,7 +63,7 @@ class ConversationController:
         self.panel_controller = panel = PanelController(context)
         self.drafts = ChatBarDrafts(context)
         self.activity = ActivityLine(context, panel)
-        self.history = ConversationHistory(context, panel, self.drafts, self.activity)
+        self.history = ConversationHistory(context, panel, self.drafts, self.activity, self.show_unread)
         self.questions = QuestionController(context, panel, self.drafts)
         self.tasks = TaskController(context, panel, self.drafts, self.history)
         self.runs = RunEvents(context, panel, self.drafts, self.activity)
@@ -266,6 +266,7 @@ class ConversationController:
             self.panel_controller.view.clear()
         self.panel_controller.machine.reset()
         self.activity.trace.clear()
+        self.history.watched = ""
 
     async def _read(self, persona_id: str, draft: str, reading: Awaitable[bool] | None) -> None:
         """Read a conversation and show it; `draft`: what was in the chat bar when it was asked for."""
@@ -295,6 +296,17 @@ class ConversationController:
         """Show the conversation of the open persona where that was not possible before."""
         if self._context.talk is None and self._context.shown is not None and self.settled.is_set():
             await self.show(self._context.shown)
+
+    async def watch(self, session_id: str) -> None:
+        """Show the conversation of a run at work for the open persona, in which nothing can be said.
+
+        What is said meanwhile is for the persona's own conversation, which is shown again then.
+        """
+        await self.settled.wait()
+        self._leave_talk()
+        self._context.talk = None
+        self._clear_view()
+        await self.history.watch(session_id)
 
     def _show_opened(self, talk: Conversation, draft: str) -> None:
         """Show a conversation that was read; `draft`: what was in the chat bar when it was asked for."""

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterable
+from collections.abc import Awaitable, Callable, Iterable
 from typing import TYPE_CHECKING
 
+from personas.errors import PersonaError
 from tui.commands.slash import as_typed
 
 if TYPE_CHECKING:
@@ -19,15 +20,30 @@ if TYPE_CHECKING:
 
 
 class ConversationHistory:
-    """Shows the open conversation's turns, older ones and other programs' among them, and changes conversations."""
+    """Shows the open conversation's turns, older ones and other programs' among them, and changes conversations.
+
+    Args:
+        show_own: shows the conversation of the open persona where none is open.
+
+    Attributes:
+        watched: the id of the conversation of a run at work that is shown while none is open; empty for none.
+    """
 
     def __init__(
-        self, context: ChatContext, panel: PanelController, drafts: ChatBarDrafts, activity: ActivityLine
+        self,
+        context: ChatContext,
+        panel: PanelController,
+        drafts: ChatBarDrafts,
+        activity: ActivityLine,
+        show_own: Callable[[], Awaitable[None]],
     ) -> None:
         self._context = context
         self._panel = panel
         self._drafts = drafts
         self._activity = activity
+        self._show_own = show_own
+        self.watched = ""
+        self._watched_size = -1
         self.catching_up = False
         self._looking_back = asyncio.Lock()
 
@@ -69,13 +85,15 @@ class ConversationHistory:
                 self._panel.view.restore_view_state(stood)
 
     async def catch_up(self) -> None:
-        """Show what another program has said in the open conversation, or asks there."""
+        """Show what another program has said in the open conversation, or asks there, or what a watched run did."""
         talk = self._context.talk
-        if talk is None or self._context.talks is None or self.catching_up:
+        if self._context.talks is None or self.catching_up:
             return
         self.catching_up = True
         try:
-            if await self._context.talks.catch_up(talk) and talk is self._context.talk and not talk.running:
+            if talk is None:
+                await self._catch_up_with_run()
+            elif await self._context.talks.catch_up(talk) and talk is self._context.talk and not talk.running:
                 stood = self._panel.view.view_state()
                 self.show(talk)
                 self._panel.view.restore_view_state(stood)
@@ -83,8 +101,42 @@ class ConversationHistory:
         finally:
             self.catching_up = False
 
+    async def watch(self, session_id: str) -> None:
+        """Show the conversation of a run at work, and from then on what it does, as it is stored."""
+        self.watched, self._watched_size = session_id, -1
+        self._panel.view.when_empty = "The run has said nothing yet."
+        self._panel.machine.show_output()
+        self._context.sync()
+        await self.catch_up()
+
+    async def _catch_up_with_run(self) -> None:
+        from agent.transcript.session_store import read_recent, size_on_disk
+
+        session_id, persona_id, document = self.watched, self._context.shown, self._context.document
+        if not session_id or persona_id is None or document is None:
+            return
+        store = document.workspace.store
+        size = await asyncio.to_thread(size_on_disk, store, session_id)
+        if size == self._watched_size:
+            return
+        try:
+            turns = await asyncio.to_thread(read_recent, store, persona_id, session_id)
+        except PersonaError as error:
+            self._context.screen.show_message(str(error), error=True)
+            turns = []
+        if session_id == self.watched:
+            self._watched_size = size
+            stood = self._panel.view.view_state()
+            self._panel.view.load(turns)
+            self._panel.view.restore_view_state(stood)
+
     def show_no_conversation(self) -> None:
         """Say why there is no conversation."""
+        if self.watched:
+            self._context.screen.show_message(
+                "A run is shown here; /unclear leads back to your conversation."
+            )
+            return
         unread = "The conversation could not be opened: nothing can be done with it until that is mended."
         self._context.screen.show_message(unread if self._context.shown else "Open a persona first.")
 
@@ -162,6 +214,11 @@ class ConversationHistory:
         from agent.transcript.session_store import other_conversations
 
         await self._context.settled.wait()
+        if self.watched:
+            await self._show_own()
+            self._panel.machine.show_output()
+            self._context.sync()
+            return
         talk = self._context.talk
         if talk is None or talk.chat is None or self._context.talks is None or self._context.document is None:
             self.show_no_conversation()

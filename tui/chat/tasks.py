@@ -109,6 +109,8 @@ class TaskController:
 
     def hint(self, usual: str) -> str:
         """Return what the empty chat bar says."""
+        if self._history.watched:
+            return "A run is shown; what you say is for your own conversation…"
         task = self._context.talk.task if self._context.talk is not None else None
         if task is not None and self.can_continue:
             why = "The task was interrupted" if task.status == "interrupted" else "It stopped at a limit"

@@ -45,6 +45,7 @@ class ActionsController:
         runner: runs actions in this program.
         open_persona: shows a persona.
         open_session: shows a conversation of the open persona.
+        watch_session: shows the conversation of a run at work for it.
         show_proposal: shows a proposal for the open persona, by its name.
     """
 
@@ -55,15 +56,13 @@ class ActionsController:
         runner: ActionRunner,
         open_persona: Callable[[str], Awaitable[None]],
         open_session: Callable[[str], Awaitable[None]],
+        watch_session: Callable[[str], Awaitable[None]],
         show_proposal: Callable[[str], Awaitable[object]],
     ) -> None:
         self._host, self._main, self._runner = host, main, runner
         self._workspace = main.workspace
-        self._open_persona, self._open_session, self._show_proposal = (
-            open_persona,
-            open_session,
-            show_proposal,
-        )
+        self._open_persona, self._show_proposal = open_persona, show_proposal
+        self._open_session, self._watch_session = open_session, watch_session
         self.place: ActionsPlace | None = None
         view = PlaceView(host, self._shown, self._opened)
         self.documents = DocumentController(view, main.workspace, main.unsaved.store, beside=main)
@@ -285,10 +284,9 @@ class ActionsController:
                 self._leave_for(action.persona, lambda: self._show_proposal(name))
         elif run.asks:
             await self._answer(action, run)
-        elif not run.is_over:
-            self._host.show_message("It is at work: its conversation opens once it is over, or asks.")
         else:
-            self._leave_for(action.persona, lambda: self._open_session(run.session_id or ""))
+            show = self._open_session if run.is_over else self._watch_session
+            self._leave_for(action.persona, lambda: show(run.session_id or ""))
 
     async def _show_output(self, title: str, run: ActionRun) -> None:
         from tui.screens.dialogs.text_page import ShowText

@@ -24,6 +24,7 @@ class ActionsEntry:
         view: shows the open persona.
         strip: says what became of runs.
         open_session: shows a conversation of the open persona.
+        watch_session: shows the conversation of a run at work for it.
         show_proposal: shows a proposal for the open persona, by its name.
     """
 
@@ -33,10 +34,12 @@ class ActionsEntry:
         view: PersonaView,
         strip: RunStrip,
         open_session: Callable[[str], Awaitable[None]],
+        watch_session: Callable[[str], Awaitable[None]],
         show_proposal: Callable[[str], Awaitable[object]],
     ) -> None:
         self._host, self._view, self._strip = host, view, strip
-        self._open_session, self._show_proposal = open_session, show_proposal
+        self._open_session, self._watch_session = open_session, watch_session
+        self._show_proposal = show_proposal
         self.controller: ActionsController | None = None
         """What is open there; None before it is opened first."""
         self._runner: ActionRunner | None = None
@@ -72,6 +75,7 @@ class ActionsEntry:
                 self._runner,
                 self._view.open_persona,
                 self._open_session,
+                self._watch_session,
                 self._show_proposal,
             )
         self.controller.open_actions()

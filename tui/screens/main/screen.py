@@ -197,6 +197,7 @@ class MainScreen(Screen[None]):
             self.view,
             self.output_actions.strip,
             self.conversation.history.open,
+            self.conversation.watch,
             self.version_actions.show_proposal,
         )
         self.library = LibraryActions(self, self.view, self.outputs)
