@@ -16,7 +16,7 @@ import click
 
 from personas.errors import PersonaError
 from personas.files import trust
-from tui.cli.exit_codes import OF_SIGNAL
+from tui.cli.exit_codes import INTERRUPTED, OF_SIGNAL
 from tui.cli.group import Invocation
 from tui.cli.printing import LONGEST_LINE
 from tui.cli.stderr import print_note, safe_message
@@ -122,8 +122,8 @@ async def _serve(worker: Worker, once: bool, while_open: bool) -> None:
     waiting: set[asyncio.Future[object]] = {serving, stopped}  # type: ignore[arg-type]
     await asyncio.wait(waiting, return_when=asyncio.FIRST_COMPLETED)
     if stopped.done():
-        if stopped.result():  # after the ^C that the terminal shows
-            start = "\n" if sys.stderr.isatty() else ""
+        if stopped.result():
+            start = "\n" if stopped.result() == INTERRUPTED and sys.stderr.isatty() else ""  # after its ^C
             print_note(f"{start}Ended. The next worker goes on with what this one was at.")
         with contextlib.suppress(Exception):
             await asyncio.wait_for(asyncio.to_thread(worker.leave), LEAVE_SECONDS)
