@@ -12,7 +12,7 @@ import threading
 import time
 from collections.abc import Awaitable, Callable, Iterator
 from concurrent.futures import CancelledError
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 
 from dbos import DBOS, DBOSClient, EnqueueOptions
 from dbos._context import current_owner_xid
@@ -96,6 +96,10 @@ class Engine:
         threading.Thread(target=self._watch, args=(loop,), name="heartbeat", daemon=True).start()
 
     def _join(self, loop: asyncio.AbstractEventLoop) -> None:
+        with suppress(
+            DBAPIError
+        ):  # no table yet; else one that is stopped over a write keeps this one from joining
+            self.heartbeat.alive()
         DBOS.migrate(self._database.url, schema=self._database.schema or "dbos")
         self._client = DBOSClient(
             system_database_url=self._database.url,

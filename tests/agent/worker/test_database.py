@@ -16,7 +16,8 @@ import pytest
 from agent.worker.database import Database, Untrusted, name_of_home
 from agent.worker.heartbeat import BEAT, Heartbeat
 from personas.errors import InvalidValue, PersonaError
-from personas.files.process import is_stopped, process_start, this_machine
+from personas.files.process import process_start, this_machine
+from tests.agent.worker.place import Writer
 
 
 class Bomb:
@@ -139,10 +140,7 @@ def test_who_cannot_beat_itself_gives_up_only_who_is_stopped(tmp_path: Path) -> 
     mine, far, gone, stopped = (Heartbeat(database, machine=where, clock=clock) for where in "abaa")
     for each in (mine, far, gone, stopped):
         each.begin()
-    code = "import sqlite3, sys; it = sqlite3.connect(sys.argv[1]); input(); it.execute('BEGIN IMMEDIATE'); print(input())"
-    command = [sys.executable, "-c", code, str(tmp_path / "state" / "home.db")]
-    with subprocess.Popen(command, stdin=subprocess.PIPE) as process:
-        assert process.stdin is not None
+    with Writer(tmp_path / "state" / "home.db") as process:
         database.rows(
             f"UPDATE {database.table('persona_workers')} SET pid = :pid, started = :started WHERE id = :id",
             pid=process.pid,
@@ -153,13 +151,7 @@ def test_who_cannot_beat_itself_gives_up_only_who_is_stopped(tmp_path: Path) -> 
         clock.now += 10 * BEAT  # the database was away, or locked: nobody could beat
         assert len(mine.alive()) == 4
         database.rows(f"UPDATE {database.table('persona_workers')} SET pid = 0 WHERE id = :id", id=gone.id)
-        process.stdin.write(b"\n")
-        process.stdin.flush()
-        while f"WRITE {process.pid} " not in Path("/proc/locks").read_text():
-            pass
-        process.send_signal(signal.SIGSTOP)
-        while not is_stopped(process.pid):
-            pass
+        process.stop_over_a_write()
         assert mine.alive() == {mine.id, far.id}
         assert process.wait(30) == -signal.SIGKILL, "it may be what holds the database"
     mine.beat()

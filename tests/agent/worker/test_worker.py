@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import signal
+import time
 from collections.abc import Awaitable, Callable
 from datetime import timedelta
 from pathlib import Path
@@ -15,13 +17,15 @@ from agent.actions.run_log import ActionRun
 from agent.transcript.session_store import agent_lock
 from agent.worker import engine
 from agent.worker.database import Database
+from agent.worker.heartbeat import SILENT, Heartbeat
 from agent.worker.worker import Worker
 from personas.action_store import update_action
 from personas.actions.document import Action
 from personas.actions.states import ActionState
 from personas.errors import StorageError
 from personas.files import trust
-from tests.agent.worker.place import Place
+from personas.files.process import process_start
+from tests.agent.worker.place import Place, Writer
 
 Act = Callable[[Action], Awaitable[None]]
 
@@ -188,3 +192,24 @@ async def test_a_database_in_which_the_queue_cannot_be_made_is_told_in_a_sentenc
     working.worker.database.rows("CREATE TABLE workflow_status (other TEXT)")
     with pytest.raises(StorageError, match="cannot be written: "):
         await working.once()
+
+
+async def test_a_worker_that_was_stopped_over_a_write_keeps_no_other_from_joining(
+    place: Place, tmp_path: Path
+) -> None:
+    place.action("Due", kind="persona")
+    place.now += timedelta(minutes=61)
+    working = Working(place, tmp_path, nothing)
+    database = working.worker.database
+    with Writer(tmp_path / "state" / "home.db") as stopped:
+        heartbeat = Heartbeat(database, clock=lambda: time.monotonic() - 2 * SILENT)
+        heartbeat.begin()
+        database.rows(
+            f"UPDATE {database.table('persona_workers')} SET pid = :pid, started = :started",
+            pid=stopped.pid,
+            started=process_start(stopped.pid),
+        )
+        stopped.stop_over_a_write()
+        await working.once()
+        assert stopped.wait(30) == -signal.SIGKILL
+    assert working.ran == ["due"]
