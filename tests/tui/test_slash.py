@@ -221,10 +221,10 @@ async def test_a_list_that_comes_anew_or_grows_begins_at_its_first_command(tmp_p
         await p.write("mo")
         await p.press("backspace", "backspace")
         await p.until(lambda: listed(p) == [f"/{name}" for name in COMMANDS] and begins())
-        await p.press(*["down"] * list(COMMANDS).index("export"))
-        await p.write("e")
+        await p.press(*["down"] * list(COMMANDS).index("bisect"))
+        await p.write("b")
         await p.press("backspace")
-        await p.until(lambda: commands.chosen is not None and commands.chosen.line == "/export")
+        await p.until(lambda: commands.chosen is not None and commands.chosen.line == "/bisect")
         await p.until(lambda: commands.scroll_offset.y == 0)
 
 

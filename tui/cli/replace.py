@@ -30,7 +30,7 @@ def replace(
     in_all: bool,
     dry_run: bool,
 ) -> None:
-    """Replace OLD by NEW in prompts, test inputs and documents of the library.
+    """Replace OLD by NEW in prompts, test inputs and the library.
 
     ID is a persona's, or KIND/NAME. Letter case counts. With --regex NEW may have the groups of OLD, as in `\\1`. The diffs
     are printed and written; one undo, of any of the documents, takes all of it back.
