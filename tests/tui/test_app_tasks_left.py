@@ -22,7 +22,7 @@ from tests.tui.test_app_tasks import (
     texts,
 )
 from tests.tui.test_app_tasks_found import leave
-from tests.tui.test_undelivered import copy_of
+from tests.tui.test_undelivered_messages import copy_of
 from tui.chat.panel_state import PanelState
 from tui.screens.dialogs.confirm import Confirm
 from tui.settings.schema import Settings

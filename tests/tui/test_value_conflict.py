@@ -1,4 +1,4 @@
-"""A clash of two files that lies in one value is shown as one of that value."""
+"""A conflict of two files that lies in one value is shown as one of that value."""
 
 from __future__ import annotations
 
