@@ -77,7 +77,7 @@ class DocumentController:
         """Whether both texts of a conflict are shown."""
         self._poller = ChangePoller(workspace.store)
         self._openings = 0
-        self._awaited = ""  # the persona that was closed because its file went away
+        self._waiting_for = ""  # the persona that was closed because its file went away
         self._warned_of_missing = False
         self._deleted: set[str] = set()  # by the person: whoever deleted it sees to what is shown instead
 
@@ -173,7 +173,7 @@ class DocumentController:
             known.prompt.put_in_front(document.prompt.text)
         self.document = opened = known or document or OpenDocument(persona_id, self.saver.edited)
         self.documents[persona_id] = opened
-        self._awaited, self._warned_of_missing = "", False
+        self._waiting_for, self._warned_of_missing = "", False
         self.saver.document_opened()
         self._deleted.discard(persona_id)
         if opened is not before:
@@ -188,7 +188,7 @@ class DocumentController:
         """Show an empty document at once, of a persona that is being made: its id is not known yet."""
         self._openings += 1
         before, self.document = self.document, OpenDocument("", self.saver.edited)
-        self._awaited = ""
+        self._waiting_for = ""
         self.view.document_opened(self.document)
         self.view.show_state()
         if before is not None:
@@ -405,10 +405,8 @@ class DocumentController:
             return listed
         if self.document is not None and (file or self.document.missing_since is not None):
             await self.read_again()
-        elif (
-            (awaited := self._awaited) and awaited in await self.workspace.ids() and self._awaited == awaited
-        ):
-            await self.open(awaited)
+        elif (key := self._waiting_for) and key in await self.workspace.ids() and self._waiting_for == key:
+            await self.open(key)
         return listed
 
     async def look_at_proposals(self) -> None:
@@ -475,7 +473,7 @@ class DocumentController:
         assert document.persona is not None
         self.view.show_message(f"{document.persona.name} was deleted outside this program.", error=True)
         self.close()
-        self._awaited = document.id
+        self._waiting_for = document.id
 
     async def write_back(self) -> None:
         """Write the file that is gone as it was, and into it what is typed."""

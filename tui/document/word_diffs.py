@@ -10,11 +10,11 @@ MOST_WORDS = 800
 MOST_LINES = 400
 """The same for lines."""
 
-Span = tuple[int, int]
+CharRange = tuple[int, int]
 _WORD = re.compile(r"\s+|\w+|[^\w\s]")
 
 
-def differences(ours: str, theirs: str) -> tuple[list[Span], list[Span]]:
+def differences(ours: str, theirs: str) -> tuple[list[CharRange], list[CharRange]]:
     """Return the stretches (begin, end) in which each of two texts is not like the other; linear for long texts."""
     begin, end = _alike(ours, theirs)
     middles = ours[begin : len(ours) - end], theirs[begin : len(theirs) - end]
@@ -24,7 +24,7 @@ def differences(ours: str, theirs: str) -> tuple[list[Span], list[Span]]:
     from difflib import SequenceMatcher
 
     matcher = SequenceMatcher(None, words[0], words[1], autojunk=False)
-    found: tuple[list[Span], list[Span]] = ([], [])
+    found: tuple[list[CharRange], list[CharRange]] = ([], [])
     starts = [_starts(one, begin) for one in words]
     for kind, a_from, a_to, b_from, b_to in matcher.get_opcodes():
         if kind != "equal":
@@ -75,5 +75,5 @@ def _starts(words: Sequence[str], begin: int) -> list[int]:
     return starts
 
 
-def _whole(middle: str, begin: int) -> list[Span]:
+def _whole(middle: str, begin: int) -> list[CharRange]:
     return [(begin, begin + len(middle))] if middle else []

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from tui.document.word_diffs import Span, differences
+from tui.document.word_diffs import CharRange, differences
 from tui.terminal.sanitise import spelled_out
 
 _HEADING = re.compile(r"@@ -(\d{1,9})(?:,(\d{1,9}))? \+(\d{1,9})(?:,(\d{1,9}))? @@")
@@ -96,13 +96,13 @@ def close_context(diff: str) -> str:
     return "\n".join(kept)
 
 
-def changed_words(lines: Sequence[str]) -> dict[int, list[Span]]:
+def changed_words(lines: Sequence[str]) -> dict[int, list[CharRange]]:
     """Return where words differ (begin, end) in the lines of a diff that took the place of others, by their numbers.
 
     Args:
         lines: of a unified diff, each with its sign.
     """
-    found: dict[int, list[Span]] = {}
+    found: dict[int, list[CharRange]] = {}
     signs = "".join(line[:1] or " " for line in lines)
     for block in _REPLACED.finditer(signs):
         middle = block.end(1)

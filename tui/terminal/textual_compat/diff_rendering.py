@@ -23,7 +23,7 @@ from tui.terminal.textual_compat.cell_width import PlacedStrip
 if TYPE_CHECKING:
     from rich.console import Console
 
-Span = tuple[int, int]
+ColumnRange = tuple[int, int]
 """Columns of a row: the first, and the one after the last."""
 
 
@@ -44,7 +44,7 @@ class SentCells:
     """Remembers, row by row, what was sent for which columns."""
 
     def __init__(self) -> None:
-        self._rows: dict[int, dict[Span, str]] = {}
+        self._rows: dict[int, dict[ColumnRange, str]] = {}
 
     def forget(self) -> None:
         """The terminal may show anything now: send all of the next updates."""
@@ -76,7 +76,7 @@ class SentCells:
         last: int,
         chops: Iterator[tuple[int, tuple[int, Strip | None]]],
         console: Console,
-    ) -> Iterator[Span]:
+    ) -> Iterator[ColumnRange]:
         """Yield the columns of row `y` between `first` and `last` that look different, and remember how they look."""
         row = self._rows.setdefault(y, {})
         reach = 0  # the column up to which the terminal may have drawn over what it showed
@@ -95,7 +95,7 @@ class SentCells:
                 yield start, end
 
     @staticmethod
-    def _replace(row: dict[Span, str], span: Span, looks: str | None) -> None:
+    def _replace(row: dict[ColumnRange, str], span: ColumnRange, looks: str | None) -> None:
         start, end = span
         if span not in row:
             for other in [one for one in row if one[0] < end and one[1] > start]:

@@ -24,7 +24,7 @@ from tui.widgets.conversation.layout import Layout, Position
 from tui.widgets.conversation.line_styles import COMPONENTS, Palette, paint, restyle
 from tui.widgets.conversation.lines import DIM, UNICODE, Glyphs, Line
 from tui.widgets.conversation.render_parts import Part
-from tui.widgets.conversation.search import NO_QUERY, Matches, Span
+from tui.widgets.conversation.search import NO_QUERY, Matches, MatchRange
 
 GUTTER = 1
 """Cells before every line, for the mark of the reading cursor."""
@@ -97,7 +97,7 @@ class EntryScrollView(ScrollView, can_focus=False):
         self._cursor: int | None = None
         self._query = NO_QUERY
         self._found: LRUCache[Part, tuple[list[Line], Line | None, Matches]] = LRUCache(64)
-        self._strips: LRUCache[tuple[Line, int, int, tuple[Span, ...]], Strip] = LRUCache(512)
+        self._strips: LRUCache[tuple[Line, int, int, tuple[MatchRange, ...]], Strip] = LRUCache(512)
         self._palette: Palette | None = None
         self._taken: Size | None = None
         self._wanted: Position | None = None

@@ -20,9 +20,9 @@ LINES_AT_ONCE = 200
 BEYOND = 20
 """Lines before and after these that are searched too, for a match that begins or ends there."""
 
-Span = tuple[int, int]
+MatchRange = tuple[int, int]
 """A range of characters in a line: its start, and its end (exclusive)."""
-Spans = list[Span]
+MatchRanges = list[MatchRange]
 
 
 def fold(text: str) -> str:
@@ -128,9 +128,9 @@ class Matches:
     def __init__(self, lines: Sequence[Line], query: Query) -> None:
         self._lines = lines
         self._query = query
-        self._found: dict[int, dict[int, Spans]] = {}
+        self._found: dict[int, dict[int, MatchRanges]] = {}
 
-    def at(self, number: int) -> Spans:
+    def at(self, number: int) -> MatchRanges:
         """Return the matches in a line."""
         return self._chunk(number // LINES_AT_ONCE).get(number, [])
 
@@ -141,7 +141,7 @@ class Matches:
                 return min(found)
         return None
 
-    def _chunk(self, number: int) -> dict[int, Spans]:
+    def _chunk(self, number: int) -> dict[int, MatchRanges]:
         if number not in self._found:
             begin = number * LINES_AT_ONCE
             first = max(0, begin - BEYOND)
@@ -154,7 +154,7 @@ class Matches:
         return self._found[number]
 
 
-def find_matches(lines: Sequence[Line], query: Query) -> dict[int, Spans]:
+def find_matches(lines: Sequence[Line], query: Query) -> dict[int, MatchRanges]:
     """Return the matches of a query in consecutive lines, by line number.
 
     Decoration is left out, but for words: the name before a value is read with it.
@@ -173,7 +173,7 @@ def find_matches(lines: Sequence[Line], query: Query) -> dict[int, Spans]:
     if not any(form.strip() in fold(text) for form in query.forms):
         return {}
     letters, begins, ends = _mapped(text)
-    found: dict[int, Spans] = {}
+    found: dict[int, MatchRanges] = {}
     for form in query.forms:
         at = letters.find(form)
         while at >= 0:
