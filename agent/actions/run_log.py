@@ -1,7 +1,8 @@
-"""The runs of actions: a journal an action, `state/actions/<id>.jsonl` of the home, and what is read from it.
+"""The runs of actions: one journal per action, `state/actions/<id>.jsonl` of the home; also when somebody looked.
 
-Of a long log the newest runs are kept. Records of one run are folded in their order. One that the table of transitions does not allow changes nothing: of two
-programs that end a run, the first one has the say.
+A log that is long is put aside when a run begins, and the one that was put aside before is forgotten. Records of one run
+are folded in their order. One that the table of transitions does not allow changes nothing: of two programs that end a
+run, the first one has the say.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The limits of a run: how many steps, how long, how much, and how often a call may fail the same way."""
+"""The limits of a run: how many steps, how long, how much, and how often the same call may fail; what it has spent."""
 
 from __future__ import annotations
 
@@ -13,7 +13,10 @@ from agent.core.turns import ToolCallTurn, thaw
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Limits:
-    """What a run may use up. Reaching a limit ends it with a notice and the outcome `limit`.
+    """What a run may use up, and bounds of its parts.
+
+    Steps, duration, tokens, cost and repeats end the run with a notice and the outcome `limit` when they are reached.
+    The others hold back, cut or give up one request, tool, hook or output.
 
     Attributes:
         max_steps: requests answered; with 0 none is made, and what was said goes back to the caller.

@@ -1,4 +1,4 @@
-"""The stateless loop: prompts and a conversation go in, events come out until the agent is idle."""
+"""The loop of a run: prompts and a conversation go in, events come out until the run ends. It keeps nothing between runs."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """Running the tool calls of one answer: exactly one result each, whatever happens to them.
 
-Preflight (look-up, validation, the before hook) is serial and in source order. Tools then run side by side,
-or one after the other when one of them or the setting asks for it; control tools come last, alone.
+Preflight (look-up, validation, the before hook) is serial and in source order. Tools then run side by side; where one
+of them or the setting asks for it, and for control tools, which come last, each has its preflight and runs alone.
 """
 
 from __future__ import annotations

@@ -42,7 +42,7 @@ from personas.errors import PersonaError
 
 
 class AgentRun(AskingJob):
-    """One task at work. Belongs to the thread of its event loop.
+    """One job of the agent at work. Belongs to the thread of its event loop.
 
     Args:
         chat: the conversation it works in.

@@ -18,7 +18,7 @@ from personas.errors import PersonaError
 log = logging.getLogger(__name__)
 
 _IMPLIED = frozenset({"id", "status", "persona_id", "session_id"})
-"""Fields that no record has: they follow from the events, or from whose log it is."""
+"""Fields that are not among the changes of a record: they stand in its frame, or follow from the events and the log."""
 
 _ENDINGS = {
     "completed": "completed",

@@ -1,4 +1,4 @@
-"""Questions and approvals of a running job, each on the disk before anybody sees it."""
+"""What a job of the agent that asks is made of: its state and log, its questions and approvals, each on the disk first."""
 
 from __future__ import annotations
 
@@ -212,7 +212,7 @@ class AskingJob:
             self._on_update(job)
 
     async def leave_waiting(self, status: Status, **changes: Any) -> None:
-        """Take up a task that was found waiting; the log has it before anything is done."""
+        """Take up a task that was found waiting: observers hear of it, and the log has it before the agent does anything."""
         self._go_to(status, pending=None, **changes)
         await self.keep("resumed", self.job)
 

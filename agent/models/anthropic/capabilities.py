@@ -1,6 +1,6 @@
 """What an endpoint supports: a profile for each endpoint and model, learned from its refusals.
 
-A server that refuses a feature by name is asked again without it, and remembered for the life of the process.
+What a server refuses by name is remembered here for the life of the process; `client` asks it again by what was learned.
 """
 
 from __future__ import annotations
