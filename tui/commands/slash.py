@@ -6,7 +6,6 @@ import re
 from collections.abc import Mapping
 from typing import NamedTuple
 
-from tui.chat.export import FORMATS
 from tui.commands.fuzzy import fold
 
 COMMANDS: dict[str, str] = {
@@ -18,7 +17,7 @@ COMMANDS: dict[str, str] = {
     "compiled": "the whole prompt, and each line's origin",
     "continue": "go on with the task that stopped",
     "coverage": "show what each piece of the prompt is for",
-    "export": f"the conversation as a file: {' or '.join(f'.{ending}' for ending in FORMATS)}",
+    "export": "the conversation as a file",
     "find": "text in all personas and the library",
     "help": "the keys",
     "library": "parts, traits, skills, guardrails, arcs",
