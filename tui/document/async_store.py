@@ -264,7 +264,7 @@ class ChangePoller:
         self._store = store
         self._folder = stamp_of(store.home.personas)
         self._files: dict[str, Stamps] = {}
-        self._versions: tuple[str, Stamp | None] = ("", None)
+        self._proposals: tuple[tuple[str, Stamp | None], Sequence[Version]] = (("", None), ())
 
     def changed(self, persona_id: str | None) -> tuple[bool, bool]:
         """Return whether the list of files may have changed, and whether this persona's file may have.
@@ -282,17 +282,17 @@ class ChangePoller:
         return folder_changed, file_changed
 
     def proposals(self, key: str, known: Sequence[Version]) -> Sequence[Version]:
-        """Return the proposals for a document; `known` ones where nothing has happened to its versions since."""
+        """Return the proposals for a document; `known` ones where they cannot be read."""
         from personas.proposals import open_proposals
 
         try:
             look = key, self._store.file(key).versions.stamp
-            if look == self._versions:
-                return known
-            found = open_proposals(self._store, key)
+            seen, found = self._proposals  # together: several threads may look at a time
+            if look != seen:
+                found = open_proposals(self._store, key)
+                self._proposals = look, found
         except PersonaError:
             return known
-        self._versions = look
         return found
 
     def at(self, persona_id: str) -> Stamps:
