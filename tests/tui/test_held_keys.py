@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from textual.events import AppBlur
 
 from agent.models.scripted import answer
 from tests.support.program import Program, make_store, program
@@ -154,3 +155,12 @@ async def test_a_key_behind_the_one_that_closes_the_filter_is_for_the_list(tmp_p
         at_once(p, "escape", "n")
         await p.dialog(AskLine)
         assert p.main.chat_bar.draft == ""
+
+
+async def test_a_terminal_that_loses_the_focus_behind_keys_has_lost_it(tmp_path: Path) -> None:
+    async with program(make_store(tmp_path)) as p:
+        before = p.prompt.raw
+        at_once(p, "tab", "u", "p")
+        p.app.post_message(AppBlur())
+        await p.until(lambda: p.prompt.raw.replace("up", "", 1) == before)
+        await p.until(lambda: not p.app.app_focus)

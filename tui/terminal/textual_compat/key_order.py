@@ -57,7 +57,12 @@ class KeyQueue:
         self._app.call_later(self._go_on)
 
     def hold(self, event: Event) -> bool:
-        """Keep a key or a paste behind the one that is under way; False where it may go on at once."""
+        """Keep a key, a paste or a change of the terminal's focus behind the key that is under way; False where it may
+        go on at once. (Textual takes a key as a sign that the terminal has the focus again.)
+        """
+        if isinstance(event, events.AppFocus | events.AppBlur) and self._under_way is not None:
+            self._waiting.append(event)
+            return True
         if not isinstance(event, events.Key | events.Paste) or event.is_forwarded:
             return False
         if self.is_there and self._under_way is None:
