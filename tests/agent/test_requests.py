@@ -15,7 +15,7 @@ from agent.core.messages import to_messages
 from agent.core.model import BlockEvent, Request
 from agent.core.tool import NoInput, Tool, ToolContext
 from agent.core.turns import NUDGE, CustomTurn, NoticeTurn, Turn, UserTurn
-from agent.models.anthropic.capabilities import EndpointProfile
+from agent.models.anthropic.endpoint_profiles import EndpointProfile
 from agent.models.anthropic.request_body import build_body
 from agent.models.scripted import ScriptedModel, ToolUse, answer
 from agent.transcript.context_window import context_window, last_user_turns

@@ -10,8 +10,8 @@ from typing import Any
 import anthropic
 
 from agent.core.model import Request
-from agent.models.anthropic.capabilities import EndpointProfile
 from agent.models.anthropic.client import AnthropicModel, _Refused
+from agent.models.anthropic.endpoint_profiles import EndpointProfile
 from agent.models.anthropic.error_mapping import as_headers
 
 

@@ -22,11 +22,9 @@ from agent.core.model import (
     Waiting,
     is_count,
 )
-from agent.models.anthropic import batches
-from agent.models.anthropic import capabilities as profiles
+from agent.models.anthropic import batches, endpoint_profiles
 from agent.models.anthropic import error_body as bodies
 from agent.models.anthropic import error_mapping as errors
-from agent.models.anthropic.capabilities import EndpointProfile, Profiles
 from agent.models.anthropic.endpoint import (
     OFFICIAL,
     check_base_url,
@@ -35,6 +33,7 @@ from agent.models.anthropic.endpoint import (
     is_official,
     normalise_base_url,
 )
+from agent.models.anthropic.endpoint_profiles import EndpointProfile, Profiles
 from agent.models.anthropic.error_mapping import ModelFailure, Where
 from agent.models.anthropic.request_body import FEWEST_CHARACTERS, USUAL_CONTEXT, build_body, length_of
 from agent.models.anthropic.stall_timeouts import StallClocks, StallLimits, waiting_for
@@ -99,7 +98,7 @@ class AnthropicModel:
         self._endpoint = hide_secrets(self._base_url)
         self._key_name = key_name or ("ANTHROPIC_AUTH_TOKEN" if auth_token else "ANTHROPIC_API_KEY")
         self._start = profile or EndpointProfile()
-        self._known = profiles.SHARED if known is None else known
+        self._known = endpoint_profiles.SHARED if known is None else known
         self._stall_limits = stall_limits or StallLimits()
         self._clock = clock or SystemClock()
         self._context: int | None = None
@@ -155,18 +154,18 @@ class AnthropicModel:
                 return
             except _Refused as refused:
                 text = errors.read_complaint(refused.body).text
-                room = profiles.find_room(refused.status, text, body)
-                if room is not None and lowerings < profiles.MOST_LOWERINGS:
+                room = endpoint_profiles.find_room(refused.status, text, body)
+                if room is not None and lowerings < endpoint_profiles.MOST_LOWERINGS:
                     lowerings += 1
                     request = replace(request, max_tokens=room)
                     yield Notice(
                         f"Only {room} tokens are left for the answer; the answer is limited to that."
                     )
                     continue
-                learned = profiles.learn(profile, refused.status, text, body, with_key=where.has_key)
+                learned = endpoint_profiles.learn(profile, refused.status, text, body, with_key=where.has_key)
                 if learned is not None and learned[0].max_tokens != profile.max_tokens:
                     lowerings += 1
-                if learned is None or learned[0] == profile or lowerings > profiles.MOST_LOWERINGS:
+                if learned is None or learned[0] == profile or lowerings > endpoint_profiles.MOST_LOWERINGS:
                     yield Failed(await self._explain(refused, request, where))
                     return
                 self._known.put(self._endpoint, self._name, learned[0])
@@ -311,7 +310,7 @@ class AnthropicModel:
         for model in models:
             if model.id == self._name:
                 self._context = model.max_input_tokens
-            if model.max_tokens is not None and model.max_tokens >= profiles.SMALLEST_ANSWER:
+            if model.max_tokens is not None and model.max_tokens >= endpoint_profiles.SMALLEST_ANSWER:
                 profile = self._known.get(self._endpoint, model.id) or self._start
                 most = min(model.max_tokens, profile.max_tokens or model.max_tokens)  # a refusal knows better
                 self._known.put(self._endpoint, model.id, replace(profile, max_tokens=most))

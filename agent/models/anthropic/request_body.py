@@ -7,7 +7,7 @@ from typing import Any
 
 from agent.core.model import Request
 from agent.core.turns import thaw
-from agent.models.anthropic.capabilities import EndpointProfile
+from agent.models.anthropic.endpoint_profiles import EndpointProfile
 
 DEFAULT_MAX_TOKENS = 32_000
 """Tokens per answer where the model's own limit is not known; a server that allows less says so."""

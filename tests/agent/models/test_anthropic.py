@@ -23,8 +23,8 @@ from agent.core.model import (
     Usage,
     UsageSoFar,
 )
-from agent.models.anthropic.capabilities import EndpointProfile, Profiles
 from agent.models.anthropic.client import AnthropicModel
+from agent.models.anthropic.endpoint_profiles import EndpointProfile, Profiles
 from agent.models.anthropic.error_mapping import ModelFailure
 from tests.support.messages_answers import Answer
 from tests.support.messages_server import (

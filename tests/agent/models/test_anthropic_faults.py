@@ -17,7 +17,7 @@ from typing import Any
 import pytest
 
 from agent.core.model import BlockEnd, Done, Failed, Notice, Waiting
-from agent.models.anthropic.capabilities import OLDER_VERSION, EndpointProfile
+from agent.models.anthropic.endpoint_profiles import OLDER_VERSION, EndpointProfile
 from agent.models.anthropic.error_mapping import Where, explain_status, text_of_page
 from agent.models.anthropic.stall_timeouts import StallLimits
 from agent.models.model_list import unknown_model

@@ -15,8 +15,8 @@ import pytest
 from agent.core.model import Failed, Model, ModelError, Request
 from agent.models.anthropic import client as anthropic
 from agent.models.anthropic import error_body as bodies
-from agent.models.anthropic.capabilities import Profiles
 from agent.models.anthropic.client import AnthropicModel
+from agent.models.anthropic.endpoint_profiles import Profiles
 from agent.models.anthropic.error_body import ANSWER_LIMIT
 from agent.models.anthropic.error_mapping import ModelFailure
 from agent.models.proxy import ProxyModel

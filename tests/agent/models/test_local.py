@@ -13,8 +13,8 @@ from typing import Any
 
 import pytest
 
-from agent.models.anthropic.capabilities import Profiles
 from agent.models.anthropic.client import AnthropicModel
+from agent.models.anthropic.endpoint_profiles import Profiles
 from agent.models.local_servers import LocalServer, find_local_servers
 from agent.models.probe import try_out
 from tests.support.messages_server import KEY, MessagesServer, Refusal, call, say

@@ -9,7 +9,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from agent.core.model import Request
-from agent.models.anthropic.capabilities import OLDER_VERSION, EndpointProfile, Profiles, find_room, learn
+from agent.models.anthropic.endpoint_profiles import (
+    OLDER_VERSION,
+    EndpointProfile,
+    Profiles,
+    find_room,
+    learn,
+)
 from agent.models.anthropic.request_body import build_body
 
 TOO_LARGE = (

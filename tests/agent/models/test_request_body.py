@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from agent.core.model import Request, ThinkingLevel, ToolSpec
-from agent.models.anthropic.capabilities import EndpointProfile
+from agent.models.anthropic.endpoint_profiles import EndpointProfile
 from agent.models.anthropic.request_body import DEFAULT_MAX_TOKENS, build_body
 from tests.support.messages_strict import refuse_body
 

@@ -8,8 +8,8 @@ from typing import Any, cast
 import pytest
 
 from agent.core.model import Request, ToolSpec
-from agent.models.anthropic.capabilities import OLDER_VERSION, EndpointProfile, Profiles
 from agent.models.anthropic.client import AnthropicModel
+from agent.models.anthropic.endpoint_profiles import OLDER_VERSION, EndpointProfile, Profiles
 from agent.models.probe import try_out
 from tests.agent.models.test_anthropic import ask, collect
 from tests.support.messages_server import KEY, MessagesServer, Recorded, say
