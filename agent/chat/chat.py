@@ -15,13 +15,13 @@ from functools import cached_property, partial
 from typing import Any
 
 from agent.chat.live_session import ChatSession
-from agent.chat.run_log import log_run
+from agent.chat.run_logging import log_run
 from agent.chat.run_spec import PLAIN, RunSpec
 from agent.chat.system_prompt import PROPOSES, system_prompt
 from agent.chat.tool_callers import NO_CALL, ToolCallers
 from agent.core.agent import Agent, as_message
 from agent.core.cancellation import CancelScope, detach
-from agent.core.errors import RunCancelled
+from agent.core.errors import GaveUpWaiting
 from agent.core.event_bus import Listener
 from agent.core.events import AgentEnd, Outcome
 from agent.core.limits import Limits
@@ -331,7 +331,7 @@ class Chat:
 
     async def flush(self) -> None:
         """Have an editor's unsaved text written, as is done before each tool call. A stop does not wait for it."""
-        with suppress(RunCancelled):
+        with suppress(GaveUpWaiting):
             await self.scope.wait(self._flush(), cancels=False)
 
     def steer(self, said: str | UserTurn) -> None:
@@ -398,7 +398,7 @@ class Chat:
                 if not told:
                     told = True
                     self._on_wait(f"{busy} This waits until it is done.")
-                with suppress(RunCancelled):
+                with suppress(GaveUpWaiting):
                     await self.scope.wait(asyncio.sleep(LOOK_AGAIN))
 
     async def _open_in_thread(self, held: ExitStack, *, waits: bool) -> list[Turn]:

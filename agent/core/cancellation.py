@@ -13,7 +13,7 @@ from collections.abc import Awaitable, Callable, Coroutine, Mapping
 from typing import Any, TypeVar
 
 from agent.core.clock import Clock, SystemClock
-from agent.core.errors import NonStandardException, RunCancelled
+from agent.core.errors import GaveUpWaiting, NonStandardException
 from agent.core.redaction import text_of
 
 log = logging.getLogger(__name__)
@@ -58,7 +58,7 @@ def result_of(task: asyncio.Future[T]) -> T:
         Exception: what it raised, made an ordinary exception.
     """
     if task.cancelled():
-        raise RunCancelled("it cancelled itself")
+        raise GaveUpWaiting("it cancelled itself")
     error = task.exception()
     if error is not None and not isinstance(error, Exception):
         raise NonStandardException(f"{type(error).__name__} was raised") from error
@@ -204,7 +204,7 @@ class CancelScope:
             settles_within: seconds it has to come to its end once it is cancelled, if what it returns by then counts.
 
         Raises:
-            RunCancelled: it was given up; the message says why.
+            GaveUpWaiting: it was given up; the message says why.
             Exception: whatever it raised, made an ordinary exception.
         """
         if self.is_cancelled:
@@ -212,7 +212,7 @@ class CancelScope:
                 awaitable.close()  # most code acts before it first waits: it must not begin
             elif isinstance(awaitable, asyncio.Future) and cancels:
                 awaitable.cancel()
-            raise RunCancelled("it was stopped")
+            raise GaveUpWaiting("it was stopped")
         task = start_task(self._begin(awaitable))
         if inspect.iscoroutine(awaitable):
             # cancelled before it began, the coroutine was never awaited
@@ -238,7 +238,7 @@ class CancelScope:
                     await race(task, within=grace)
                 counts = takes or settles_within is not None
                 if not counts or not task.done() or task.cancelled() or (takes and task.exception()):
-                    raise RunCancelled(
+                    raise GaveUpWaiting(
                         "it was stopped" if self.is_cancelled else f"it took longer than {within:g} s"
                     )
         except asyncio.CancelledError:
@@ -253,7 +253,7 @@ class CancelScope:
     async def _begin(self, awaitable: Awaitable[T]) -> T:
         """Await code, unless the scope was cancelled between being asked for it and its first step."""
         if self.is_cancelled:
-            raise RunCancelled("it was stopped")
+            raise GaveUpWaiting("it was stopped")
         try:
             return await awaitable
         except (KeyboardInterrupt, SystemExit) as error:

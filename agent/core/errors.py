@@ -25,8 +25,8 @@ class KeyUnknown(Exception):
     """The function that gives the API key failed."""
 
 
-class RunCancelled(Exception):
-    """Foreign code was not waited for to its end; the message says why."""
+class GaveUpWaiting(Exception):
+    """Code that the core called was not waited for to its end; the message says why."""
 
 
 class NonStandardException(Exception):

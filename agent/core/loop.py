@@ -9,7 +9,7 @@ from collections.abc import AsyncGenerator, Awaitable, Coroutine, Iterator, Sequ
 from typing import Any
 
 from agent.core.cancellation import OwnedTask
-from agent.core.errors import NothingToContinue, RunCancelled
+from agent.core.errors import GaveUpWaiting, NothingToContinue
 from agent.core.event_bus import EventBus, Listener
 from agent.core.events import AgentEnd, AgentStart, Event
 from agent.core.loop_config import AgentContext, LoopConfig, Poll
@@ -202,7 +202,7 @@ class Loop:
         return OwnedTask(coroutine, self._run.stop_from_outside)
 
     async def go(self, prompts: Sequence[Turn] | None, *, poll_first: bool = True) -> AgentEnd:
-        """Run until idle, within reach of the outside and for its longest duration at most.
+        """Run until idle, at most for its longest duration; an abort or a cancelled task ends it before.
 
         Args:
             prompts: what opens the first step; None to go on from where the conversation stands.
@@ -290,7 +290,7 @@ class Loop:
             elif ending.outcome == "completed" and config.when_done is not None:
                 notice = await run.call(config.when_done, tuple(run.added))
             return None if notice is None else as_turns([notice], NoticeTurn)[0]
-        except RunCancelled:
+        except GaveUpWaiting:
             return None
         except BaseException as fault:  # noqa: BLE001 - a function of the application
             self._report("the notice on the run could not be made", fault)

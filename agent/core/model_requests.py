@@ -11,7 +11,7 @@ from typing import Any
 from pydantic import BaseModel
 
 from agent.core.cancellation import detach, race, start_task
-from agent.core.errors import KeyUnknown, NonStandardException, PersonaError, RunCancelled
+from agent.core.errors import GaveUpWaiting, KeyUnknown, NonStandardException, PersonaError
 from agent.core.events import RetryWait
 from agent.core.loop_config import AgentContext, GetApiKey
 from agent.core.messages import sendable, sendable_object, to_messages
@@ -87,7 +87,7 @@ class ModelRequests:
                 return
             self._requested_at = run.now()
             stream = config.model.stream(request)
-        except RunCancelled as error:
+        except GaveUpWaiting as error:
             if run.stopped is None:
                 answer.error = ModelError("client", f"The request could not be prepared: {error}.")
             return
@@ -151,7 +151,7 @@ class ModelRequests:
         run = self._run
         try:
             key = await run.call(get_api_key)
-        except (RunCancelled, PersonaError):
+        except (GaveUpWaiting, PersonaError):
             raise
         except Exception as error:  # noqa: BLE001 - a function of the application
             kind = type(

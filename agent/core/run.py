@@ -206,7 +206,7 @@ class Run:
             takes: see `CancelScope.wait`.
 
         Raises:
-            RunCancelled: the run was stopped, the scope cancelled, or the time went by.
+            GaveUpWaiting: the run was stopped, the scope cancelled, or the time went by.
             Exception: whatever the function raised, made an ordinary exception.
         """
         try:

@@ -7,7 +7,7 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from agent.core.errors import RunCancelled
+from agent.core.errors import GaveUpWaiting
 from agent.core.events import Outcome, StepEnd, StepStart
 from agent.core.limits import RepeatWatch, Spending, reached
 from agent.core.loop_config import AgentContext, Poll
@@ -332,7 +332,7 @@ async def poll_queue(run: Run, poll: Poll | None) -> list[UserTurn]:
         return []
     try:
         return as_turns(await run.call(poll, takes=True), UserTurn)
-    except RunCancelled:
+    except GaveUpWaiting:
         return []
 
 

@@ -18,7 +18,7 @@ from pydantic import BaseModel
 
 from agent.core.cancellation import CancelScope, detach, result_of, settle, start_task
 from agent.core.clock import Timer
-from agent.core.errors import InvalidInput, RunCancelled
+from agent.core.errors import GaveUpWaiting, InvalidInput
 from agent.core.events import ToolEnd, ToolProgress, ToolStart
 from agent.core.limits import shorten
 from agent.core.loop_config import OnLaunch
@@ -117,7 +117,7 @@ async def run_calls(
         steering=batch.steering,
         ends_run=bool(made) and len(completing) < len(made) and all(call.terminates for call in made),
         is_done=any(call.terminates for call in completing),
-        tried=[(call.turn, call.failed) for call in made if call.executed],
+        tried=[(call.turn, call.failed) for call in made if call.was_tried],
     )
 
 
@@ -150,7 +150,7 @@ class _Batch:
             error = self._why_not() or await call.preflight(self._tools) or self._why_not()
             if error is not None:
                 # the model tried it, unless something else kept it from running
-                call.executed = self._run.stopped is None and not self.steering and call.cancel_text is None
+                call.was_tried = self._run.stopped is None and not self.steering and call.cancel_text is None
                 await self._end(call, error)
             else:
                 ready.append(call)
@@ -172,7 +172,7 @@ class _Batch:
         while waiting or running:
             while waiting and (len(running) < width or self._why_not() or waiting[0].cancel_text):
                 call = waiting.popleft()
-                if (error := self._why_not() or call.refusal() or self._why_not()) is not None:
+                if (error := self._why_not() or call.announce() or self._why_not()) is not None:
                     await self._end(call, error)
                 else:
                     call.launch()
@@ -250,7 +250,7 @@ class Call:
         output: what came of it, None until it has its end.
         task: the task its tool runs in, None before that.
         cancel_text: what its result says because it was cancelled, None as long as it was not.
-        executed: whether its tool has begun, or it counts as tried by the model all the same.
+        was_tried: whether its tool has begun, or would have had the call passed the checks before it.
         sibling_failed: whether a call of the same answer failed before it; `task_complete` then ends nothing.
     """
 
@@ -268,7 +268,7 @@ class Call:
         self.output: ToolOutput | None = None
         self.task: asyncio.Task[ToolOutput] | None = None
         self.cancel_text: str | None = None
-        self.executed = False
+        self.was_tried = False
         self.sibling_failed = False
         self._run = run
         self._on_settled = on_settled
@@ -324,7 +324,7 @@ class Call:
                 output = replace(output, terminate=True)
             if output.terminate and self.sibling_failed:
                 output = error_output(SIBLING_FAILED)
-        if self._changed is not None and self.executed:
+        if self._changed is not None and self.was_tried:
             output = replace(output, details=freeze({**(output.details or {}), RAN_WITH: self._changed}))
         self.output = output
         self._scope.close()
@@ -381,7 +381,7 @@ class Call:
                 return error_output(f"Not run: the check before the call answered {type(answer).__name__}.")
         except InvalidInput as error:
             return error_output(text_of(error))
-        except RunCancelled as error:
+        except GaveUpWaiting as error:
             return error_output(
                 self.cancel_text or (NOT_RUN if run.stopped else f"Not run: the check failed, {error}.")
             )
@@ -389,7 +389,7 @@ class Call:
             return error_output(f"Not run: the check before the call failed ({self._words_of(error)}).")
         return None
 
-    def refusal(self) -> ToolOutput | None:
+    def announce(self) -> ToolOutput | None:
         """Announce that the call is about to act; return the error that keeps it from acting after all."""
         announce: OnLaunch | None = self._run.config.on_launch
         if self.cancel_text is not None:
@@ -424,7 +424,7 @@ class Call:
         run = self._run
         if run.stopped is not None:
             return error_output(NOT_RUN)
-        self.executed = True
+        self.was_tried = True
         most = run.config.limits.max_output if tool.max_output is None else tool.max_output
         context = ToolContext(
             run_id=run.id,
@@ -451,7 +451,7 @@ class Call:
             own = CancelScope(clock=run.config.clock, grace=run.config.grace, on_exit=run.fault)
             answer = await run.call(hook, self._hook_context(output), scope=own)
             return output if answer is None else as_output(answer, most)
-        except RunCancelled as error:
+        except GaveUpWaiting as error:
             return error_output(f"The call ran, but the check after it failed: {error}.")
         except Exception as error:  # noqa: BLE001 - a hook of the application
             return error_output(f"The call ran, but the check after it failed ({self._words_of(error)}).")
@@ -470,7 +470,7 @@ class Call:
         if not task.done():
             detach(task)
             return error_output(self.cancel_text or MAYBE)
-        if not self.executed:
+        if not self.was_tried:
             return error_output(self.cancel_text or NOT_RUN)
         counts = self.cancel_text is None or self._settles_within is not None
         if not counts or task.cancelled():
@@ -491,7 +491,7 @@ class Call:
             self.cancel_text = f"{text}: not run."
         elif not self.task.done():
             self.cancel_text = f"{text}: not run."
-            if self.executed:
+            if self.was_tried:
                 self.cancel_text = self._when_cut() or f"{text} while running: it may have taken effect."
             self.task.cancel()
             asyncio.get_running_loop().call_later(self.grace, self._on_settled, self)
@@ -507,7 +507,7 @@ class Call:
         if self._is_stopped or task is None or task.done() or task is asyncio.current_task(task.get_loop()):
             return
         self._is_stopped = True
-        if self.cancel_text is None and self.executed:
+        if self.cancel_text is None and self.was_tried:
             self.cancel_text = self._when_cut() or MAYBE
         task.cancel()
 

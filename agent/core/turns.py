@@ -115,7 +115,8 @@ class ToolCallTurn:
     """A tool call of the model. `input` is the raw object it sent (frozen), `{}` when it was unusable.
 
     `fault`: why this call can never run (cut, malformed, not an object), in words for the model; empty
-    when the call is well formed. `tool_use_id` is the wire id, unique within the session.
+    when the call is well formed. `tool_use_id` is the wire id: the id of the call in requests
+    and answers, unique within the session.
     """
 
     type: ClassVar[str] = "tool_call"

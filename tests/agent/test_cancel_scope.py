@@ -7,7 +7,7 @@ import asyncio
 import pytest
 
 from agent.core.cancellation import GRACE, CancelScope, OwnedTask, race
-from agent.core.errors import RunCancelled
+from agent.core.errors import GaveUpWaiting
 from tests.support.virtual_time import run_virtually
 
 
@@ -44,7 +44,7 @@ def wait(
             loop.call_later(cut_at, scope.cancel)
         try:
             came = await scope.wait(work.go(), within=within, cancels=cancels)
-        except RunCancelled as cut:
+        except GaveUpWaiting as cut:
             came = str(cut)
         took = loop.time() - began
         await asyncio.sleep(500)
@@ -79,7 +79,7 @@ def test_what_cancels_itself_is_no_cancellation_of_who_waits() -> None:
         async def give_up() -> None:
             raise asyncio.CancelledError
 
-        with pytest.raises(RunCancelled) as caught:
+        with pytest.raises(GaveUpWaiting) as caught:
             await CancelScope().wait(give_up())
         return str(caught.value)
 
@@ -95,7 +95,7 @@ def test_what_is_waited_for_after_the_cut_never_begins() -> None:
     async def main() -> None:
         scope = CancelScope()
         scope.cancel()
-        with pytest.raises(RunCancelled):
+        with pytest.raises(GaveUpWaiting):
             await scope.wait(act())
         await asyncio.sleep(1)
 
@@ -128,7 +128,7 @@ def test_what_says_how_far_it_came_is_heard_if_it_does_so_in_time(
             loop.call_later(when, scope.cancel)
         try:
             said = await scope.wait(work(), settles_within=settles_within)
-        except RunCancelled as cut:
+        except GaveUpWaiting as cut:
             said = str(cut)
         took = loop.time() - began
         await asyncio.sleep(500)
@@ -150,7 +150,7 @@ async def test_what_is_cut_off_is_cancelled_at_once() -> None:
     (task,) = (one for one in asyncio.all_tasks() if "_begin" in str(one.get_coro()))
     scope.cancel()
     assert task.cancelling() == 1
-    with pytest.raises(RunCancelled):
+    with pytest.raises(GaveUpWaiting):
         await waiting
 
 
