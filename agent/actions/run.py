@@ -348,7 +348,7 @@ class _Run:
             await asyncio.to_thread(chat.load)
             await self.fence()
             await self._follow(jobs, chat, act)
-            job = jobs.task(action.persona) or (seen[-1] if seen else None)
+            job = jobs.job(action.persona) or (seen[-1] if seen else None)
             job = job or await jobs.find(store, action.persona)
             values = await asyncio.to_thread(self._values_of, job, chat)
         finally:

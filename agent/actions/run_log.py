@@ -78,7 +78,7 @@ class ActionRun:
         return self.state is ActionState.WAITING and self.session_id is not None and self.why != BUSY
 
     def to_record(self) -> dict[str, Any]:
-        """Return it as a JSON object, as `persona action runs --json` prints it."""
+        """Return it as `persona action runs --json` prints it: without action and revision, which the caller knows."""
         record = {**asdict(self), "state": str(self.state), "usage": self.usage.to_record()}
         record["versions"] = list(self.versions)
         return {key: one for key, one in record.items() if key not in ("action_id", "revision")}
@@ -147,7 +147,8 @@ def change(home: Home, action_id: str, run_id: str, *, now: datetime, **values: 
         values: fields of `ActionRun` by name.
 
     Raises:
-        InvalidValue: there is no such run, or its state does not allow it, as where it was cancelled meanwhile.
+        InvalidValue: there is no such run, or it may not go from its state to the new one, as where it was cancelled
+                meanwhile.
         StorageError, OutsideHome: the journal cannot be written.
     """
     run = _by_id(home, action_id).get(run_id)

@@ -1,6 +1,6 @@
 """Starts, answers, continues and stops the agent's jobs: one per persona at a time, also jobs an earlier program left.
 
-Nothing that was left behind is run again by itself: a task found on disk waits for the person's answer, or
+Nothing that was left behind is run again by itself: a job found on disk waits for the person's answer, or
 for their word to go on.
 """
 
@@ -49,7 +49,7 @@ log = logging.getLogger(__name__)
 
 
 class _Halt(NamedTuple):
-    """Why a task is not to go on that is about to begin; `is_left`: the program ends, nobody stopped it."""
+    """Why a job is not to go on that is about to begin; `is_left`: the program ends, nobody stopped it."""
 
     reason: str
     is_left: bool
@@ -58,7 +58,12 @@ class _Halt(NamedTuple):
 class AgentJobs:
     """Starts, stops, answers and observes the agent's jobs. Belongs to the thread of its event loop.
 
-    The agent does one thing at a time for a persona: here a persona's id means that job.
+    The agent does one thing at a time for a persona: here a persona's id means that job. Four ways end one:
+
+    - `stop`: the person ends it for good.
+    - `leave`: the program ends while it works; it is interrupted, and `resume` goes on with it.
+    - `park`: the program ends while it waits; it stays waiting on the disk.
+    - `abandon`: another program has taken it over; nothing more is written.
 
     Args:
         options: the person's settings.
@@ -84,14 +89,14 @@ class AgentJobs:
         self.runner = runner or JobRunner()
         self._ends: dict[str, asyncio.Task[AgentEnd | None]] = {}
         self._beginning: dict[str, _Halt | None] = {}  # by persona: why it is to stop before it began
-        self._known: dict[str, Job] = {}  # the last state of each task that is not running here
+        self._known: dict[str, Job] = {}  # the last state of each job that is not running here
         self._closing = False
 
     # -- looking ---------------------------------------------------------------------------------------
 
     @property
-    def tasks(self) -> list[Job]:
-        """The tasks this program knows: running, finished and found."""
+    def jobs(self) -> list[Job]:
+        """The jobs this program knows: running, finished and found."""
         return [*self._known.values(), *(run.job for run in self._runs)]
 
     @property
@@ -103,23 +108,24 @@ class AgentJobs:
         """The persona's job, where it is at work in this program."""
         return next((run for run in self._runs if run.job.persona_id == persona_id), None)
 
-    def task(self, persona_id: str) -> Job | None:
-        """Return the persona's task as it is now, None when none is known; see `find`."""
+    def job(self, persona_id: str) -> Job | None:
+        """Return the persona's job as it is now, None when none is known; see `find`."""
         run = self._run(persona_id)
         return run.job if run is not None else self._known.get(persona_id)
 
     def is_live(self, persona_id: str) -> bool:
-        """Return whether the persona's task runs, or waits, in this program."""
+        """Return whether the persona's job runs, or waits, in this program."""
         return self._run(persona_id) is not None
 
     def observe(self, observer: Observer) -> Callable[[], None]:
-        """Call `observer` with a task after every change of it; returns what ends that."""
+        """Call `observer` with a job after every change of it; returns what ends that."""
         return self.runner.observe(observer)
 
     async def find(self, store: Store, persona_id: str) -> Job | None:
-        """Return the persona's last task, looking on the disk for what an earlier program left.
+        """Return the persona's last job, looking on the disk for what an earlier program left.
 
-        What it says of a call that waits is read from the conversation anew. Nothing is written.
+        What it says of a call that waits is read from the conversation anew. Nothing is written. Observers hear of a job
+        that is not over and is news to this program.
 
         Raises:
             PersonaError: the disk refuses, or the conversation cannot be opened.
@@ -133,13 +139,13 @@ class AgentJobs:
         return found
 
     async def find_all(self, store: Store) -> list[Job]:
-        """Return every persona's task that is not over, found on disk or live, for a program that starts."""
+        """Return every persona's job that is not over, found on disk or live, for a program that starts."""
         found = []
         for persona_id in await asyncio.to_thread(personas_with_open_jobs, store.home):
             try:
                 job = await self.find(store, persona_id)
             except PersonaError as error:
-                log.warning("the task of %s cannot be read: %s", persona_id, error)
+                log.warning("the job of %s cannot be read: %s", persona_id, error)
                 continue
             if job is not None and not job.is_over:
                 found.append(job)
@@ -157,7 +163,7 @@ class AgentJobs:
         proposes: bool = False,
         job_id: str | None = None,
     ) -> Job:
-        """Begin a task; return once the agent is at work.
+        """Begin a job; return once the agent is at work.
 
         Args:
             chat: the conversation about the persona.
@@ -169,8 +175,8 @@ class AgentJobs:
             job_id: the id of the job, under which its changes are undone; None for a new one.
 
         Raises:
-            JobWaits: the persona's task waits for an answer.
-            Busy: its task is at work, or too many tasks are.
+            JobWaits: the persona's job waits for an answer.
+            Busy: its job is at work, or too many jobs are.
             PersonaError: the conversation cannot begin; see `Chat.send`.
         """
         with self._begin(chat.persona_id):
@@ -192,9 +198,9 @@ class AgentJobs:
             return await self._launch(self._make_run(chat, job), said)
 
     async def respond(self, chat: Chat, text: str, *, question_id: str | None = None) -> Job:
-        """Answer the question or approval a task waits with, also one that an earlier program left.
+        """Answer the question or approval a job waits with, also one that an earlier program left.
 
-        Returns the task at work; or still waiting, with a new question, when what it asked for is not what it
+        Returns the job at work; or still waiting, with a new question, when what it asked for is not what it
         would do now.
 
         Raises:
@@ -210,7 +216,7 @@ class AgentJobs:
             return await self._respond_to_found(chat, text, question_id)
 
     async def resume(self, chat: Chat, text: str | None = "", *, turn_id: str | None = None) -> Job:
-        """Go on with a task that a limit stopped or that was interrupted.
+        """Go on with a job that a limit stopped or that was interrupted.
 
         Args:
             chat: its conversation.
@@ -235,10 +241,10 @@ class AgentJobs:
             )
 
     def steer(self, persona_id: str, text: str, *, later: bool = False) -> None:
-        """Say something to the task at work: heard after the tool that runs, or (`later`) when it would be idle.
+        """Say something to the job at work: heard after the tool that runs, or (`later`) when it would be idle.
 
         Raises:
-            InvalidValue: no task is at work.
+            InvalidValue: no job is at work.
         """
         run = self._run(persona_id)
         if run is None:
@@ -246,7 +252,7 @@ class AgentJobs:
         (run.chat.follow_up if later else run.chat.steer)(text)
 
     def stop(self, persona_id: str, reason: str = "") -> bool:
-        """Stop the task that runs or waits in this program, at once and for good; return whether there was one."""
+        """Stop the job that runs or waits in this program, at once and for good; return whether there was one."""
         run = self._run(persona_id)
         if run is not None:
             run.stop(reason)
@@ -255,14 +261,14 @@ class AgentJobs:
         return run is not None or persona_id in self._beginning
 
     def leave(self, persona_id: str, reason: str) -> None:
-        """End the task at work for a program that ends, at once: it is interrupted, and can be gone on with."""
+        """End the job at work for a program that ends, at once: it is interrupted, and can be gone on with."""
         if (run := self._run(persona_id)) is not None:
             run.leave(reason)
         elif persona_id in self._beginning:
             self._beginning[persona_id] = self._beginning[persona_id] or _Halt(reason, is_left=True)
 
     async def stop_found(self, chat: Chat) -> Job:
-        """Give up a task that an earlier program left waiting, interrupted or at a limit.
+        """Give up a job that an earlier program left waiting, interrupted or at a limit.
 
         Raises:
             InvalidValue: there is none.
@@ -277,17 +283,17 @@ class AgentJobs:
             return await self._give_up(chat, job)
 
     def park(self, persona_id: str) -> bool:
-        """Leave a waiting task waiting on the disk, for a program that ends; return whether it was waiting."""
+        """Leave a waiting job waiting on the disk, for a program that ends; return whether it was waiting."""
         run = self._run(persona_id)
         return run is not None and run.park()
 
     def abandon(self, persona_id: str) -> None:
-        """End the task at work in memory alone: another program has taken it over."""
+        """End the job at work in memory alone: another program has taken it over."""
         if (run := self._run(persona_id)) is not None:
             run.abandon()
 
     async def wait(self, persona_id: str) -> AgentEnd | None:
-        """Wait until the persona's task does not run any more; return how its run ended, None if it did not run.
+        """Wait until the persona's job does not run any more; return how its run ended, None if it did not run.
 
         Raises:
             PersonaError: the conversation could not be kept.
@@ -296,7 +302,7 @@ class AgentJobs:
         return await asyncio.shield(running) if running is not None else None
 
     async def close(self, seconds: float = 5.0) -> None:
-        """End everything for a program that ends: on disk waiting tasks stay waiting, working ones are interrupted."""
+        """End everything for a program that ends: on disk waiting jobs stay waiting, working ones are interrupted."""
         self._closing = True
         reason = "the program was left"
         self.runner.end_all(reason)
@@ -313,10 +319,10 @@ class AgentJobs:
 
     @contextlib.contextmanager
     def _begin(self, persona_id: str) -> Iterator[None]:
-        """Hold the persona's place while its task begins.
+        """Hold the persona's place while its job begins.
 
         Raises:
-            Busy: its task is at work, or too many tasks are.
+            Busy: its job is at work, or too many jobs are.
         """
         if self._closing:
             raise Busy("The program is ending; begin again in the next one.")
@@ -343,7 +349,7 @@ class AgentJobs:
         refuse_when_waiting(left)
 
     async def _find_shown(self, chat: Chat) -> Job | None:
-        """The task the person speaks of: the one that this program has shown.
+        """The job the person speaks of: the one that this program has shown.
 
         Raises:
             InvalidValue: there is another now.
@@ -412,7 +418,7 @@ class AgentJobs:
         await _read(chat)
         question = found.pending
         shown = await self._shown(chat.store, found)
-        # Another program may have gone on with the task: what was shown here is then another question.
+        # Another program may have gone on with the job: what was shown here is then another question.
         same_call = shown is not None and shown.tool_use_id == question.tool_use_id
         known = {question.id, shown.id} if shown is not None and same_call else {question.id}
         if question_id is not None and question_id not in known:

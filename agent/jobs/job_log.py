@@ -162,7 +162,7 @@ class JobLog:
             self._written = {name: value for name, value in known.to_record().items() if name in lasting}
 
     def write(self, event: Event, job: Job, *, sync: bool = False, **frame: Any) -> None:
-        """Append an event; with `sync` it is lasting when this returns.
+        """Append an event, behind `started` where that is not in the log; with `sync` it is lasting when this returns.
 
         Args:
             event: what happened.

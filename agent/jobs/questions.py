@@ -38,10 +38,11 @@ class AskingJob:
         allowed: what the person allowed.
         log: its log.
         meter: counts what it uses up; it stands still while it waits.
-        on_update: called with the task after each change.
+        on_update: called with the job after each change.
 
     Attributes:
         agreed: by the call's wire id, what the person agreed to before this run began.
+        parked: whether its run was ended in memory alone: on the disk it stays as it is.
     """
 
     def __init__(

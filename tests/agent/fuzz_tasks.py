@@ -226,7 +226,7 @@ class Person:
     async def _try_to_answer(self, question: Question | None) -> None:
         life, given = self._life, question.id if question is not None else None
         live = life.runner.is_live("kept")
-        open_now = life.runner.task("kept") if live else find_job(life.store, "kept")
+        open_now = life.runner.job("kept") if live else find_job(life.store, "kept")
         pending = open_now.pending if open_now is not None and open_now.is_waiting else None
         try:
             await life.runner.respond(life.chat, self._rng.choice(REPLIES), question_id=given)

@@ -70,7 +70,7 @@ def started_calls(store: Store, persona_id: str) -> list[str]:
 def observed(store: Store, lives: Sequence[Life]) -> dict[str, Any]:
     """What a scenario may expect."""
     last = lives[-1]
-    task = last.runner.task("kept")
+    task = last.runner.job("kept")
     chat = Chat(store, "kept", ScriptedModel())
     chat.load()
     found = find_job(store, "kept")

@@ -372,7 +372,7 @@ async def test_a_task_that_cannot_begin_raises_and_leaves_nothing(store: Store) 
     bench = Bench(store, [])
     with pytest.raises(PersonaError, match="broken"):
         await bench.runner.start(bench.chat, "Do it.")
-    assert bench.runner.task("kept") is None and bench.seen == []
+    assert bench.runner.job("kept") is None and bench.seen == []
 
 
 async def test_an_observer_that_fails_does_not_end_the_task(store: Store) -> None:
@@ -446,7 +446,7 @@ async def test_ten_personas_at_once_each_get_exactly_their_own_turns(
     async with asyncio.timeout(120):
         await asyncio.gather(*(runner.wait(name.lower()) for name in names))
     for name in names:
-        task = runner.task(name.lower())
+        task = runner.job(name.lower())
         assert task is not None and task.status == ("cancelled" if name == "P7" else "completed")
         reread = Chat(store, name.lower(), ScriptedModel())
         reread.load()

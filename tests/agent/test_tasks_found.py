@@ -442,7 +442,7 @@ async def test_every_open_task_is_found_at_the_start_of_a_program(store: Store) 
     seen: list[Job] = []
     runner.observe(seen.append)
     assert [task.persona_id for task in await runner.find_all(store)] == ["kept"]
-    assert seen == runner.tasks and len(seen) == 1
+    assert seen == runner.jobs and len(seen) == 1
     await runner.find_all(store)
     assert len(seen) == 1, "what did not change is not told again"
 

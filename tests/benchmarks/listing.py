@@ -40,7 +40,7 @@ async def _converse(store: Store) -> tuple[bytes, bytes]:
     path = store.home.sessions / f"{store.session_of('first')}.jsonl"
     plain = path.read_bytes()
     await runner.start(chat, "Do it all.")
-    while (task := runner.task("first")) is None or not task.is_waiting:
+    while (task := runner.job("first")) is None or not task.is_waiting:
         await asyncio.sleep(0.01)
     runner.park("first")
     await runner.wait("first")

@@ -60,7 +60,7 @@ class Bench:
 
     @property
     def task(self) -> Job:
-        found = self.runner.task("kept")
+        found = self.runner.job("kept")
         assert found is not None
         return found
 
@@ -80,7 +80,7 @@ class Bench:
     async def until(self, status: Status) -> Job:
         """Return the task once it is in this state."""
         async with asyncio.timeout(120):
-            while self.runner.task("kept") is None or self.task.status != status:
+            while self.runner.job("kept") is None or self.task.status != status:
                 await asyncio.sleep(0)
         return self.task
 

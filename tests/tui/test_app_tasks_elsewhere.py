@@ -52,7 +52,7 @@ class Other:
 
     async def leave_waiting(self, p: Program) -> None:
         await p.until(
-            lambda: (now := self.runner.task("one")) is not None and now.pending_question is not None
+            lambda: (now := self.runner.job("one")) is not None and now.pending_question is not None
         )
         self.runner.park("one")
         await self.runner.wait("one")
@@ -89,7 +89,7 @@ async def test_an_answer_to_what_was_answered_elsewhere_comes_back(tmp_path: Pat
         await other.runner.respond(other.chat, "no")
         await p.until(
             lambda: (
-                (now := other.runner.task("one")) is not None and now.pending_question == "Delete everything?"
+                (now := other.runner.job("one")) is not None and now.pending_question == "Delete everything?"
             )
         )
         await other.leave_waiting(p)

@@ -96,7 +96,7 @@ class ConversationManager:
     def badges(self) -> dict[str, Badge]:
         """What each persona's task is, for those where there is something to say."""
         found: dict[str, Badge] = {}
-        for task in self.runner.tasks:
+        for task in self.runner.jobs:
             if task.is_waiting:
                 found[task.persona_id] = "waiting"
             elif task.can_continue and task.persona_id not in self._seen:
@@ -270,7 +270,7 @@ class ConversationManager:
             self._mark_first_step(talk, event.turn.id)  # type: ignore[union-attr]
 
     def _mark_step(self, talk: Conversation) -> None:
-        task = self.runner.task(talk.persona_id)
+        task = self.runner.job(talk.persona_id)
         if task is not None and task.kind == "task" and task.step_count:
             mark = step_mark(task.step_count + 1)
             if talk.mark(mark):
@@ -278,7 +278,7 @@ class ConversationManager:
 
     def _mark_first_step(self, talk: Conversation, turn_id: str) -> None:
         """The first step stands below the words that began the task."""
-        task = self.runner.task(talk.persona_id)
+        task = self.runner.job(talk.persona_id)
         if (
             task is not None
             and task.kind == "task"
@@ -435,7 +435,7 @@ class ConversationManager:
 
     async def _mark_ending(self, talk: Conversation) -> None:
         """Say in the conversation how a task ended, with the diff of everything it did."""
-        task = self.runner.task(talk.persona_id)
+        task = self.runner.job(talk.persona_id)
         if task is None or task.kind != "task" or not (task.is_over or task.can_continue):
             return
         assert talk.chat is not None

@@ -151,7 +151,7 @@ class TaskSession:
         if self._waits:
             printer.advise(self._how_to_answer())
         elif end is not None:
-            self._offer_to_continue(runner.task(persona_id))
+            self._offer_to_continue(runner.job(persona_id))
             if (proposal := await asyncio.to_thread(lambda: self._chat.proposal)) is not None:
                 printer.advise(_what_to_do(persona_id, proposal))
             printer.finish(end, proposal)
@@ -168,7 +168,7 @@ class TaskSession:
     def _how_to_answer(self) -> str:
         from personas.files import trust
 
-        home, task = self._chat.store.home.root, self._runner.task(self._chat.persona_id)
+        home, task = self._chat.store.home.root, self._runner.job(self._chat.persona_id)
         is_approval = task is not None and task.pending is not None and task.pending.approval is not None
         first = (
             "trust this home with persona trust, if it is yours; then "
@@ -204,7 +204,7 @@ class TaskSession:
 
     def _park(self) -> bool:
         """Leave the task waiting, for `persona reply`; return whether it waits."""
-        task = self._runner.task(self._chat.persona_id)
+        task = self._runner.job(self._chat.persona_id)
         if task is None or not task.is_waiting or not self._runner.is_live(self._chat.persona_id):
             return False
         if not self._runner.park(self._chat.persona_id):

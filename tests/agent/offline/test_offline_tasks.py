@@ -37,7 +37,7 @@ async def work(store: Store, text: str, answer: str | None = None) -> Job:
         runner, chat = AgentJobs(JobOptions(request_pause=0)), Chat(store, "kept", OfflineModel())
         act = runner.start if say is text else runner.respond
         await act(chat, say)
-        while (task := runner.task("kept")) is not None and not (task.is_waiting or task.is_over):
+        while (task := runner.job("kept")) is not None and not (task.is_waiting or task.is_over):
             await asyncio.sleep(0)
         assert task is not None
         if task.is_waiting:
@@ -60,7 +60,7 @@ async def test_it_asks_and_understands_the_answer_after_a_restart(store: Store) 
     await runner.respond(chat, "the second")
     await runner.wait("kept")
     assert [test_input.content for test_input in store.get("kept").test_inputs] == ["What is rain?"]
-    done = runner.task("kept")
+    done = runner.job("kept")
     assert done is not None and done.status == "completed"
 
 
