@@ -460,6 +460,25 @@ class Document:
                 self._put(path, file, lambda: None)
         self._mark_done()
 
+    def make(self, content: bytes, *, by: Author, reason: str, unit: str) -> None:
+        """Write a document that was never there: a change from nothing, and a part of a unit.
+
+        Raises:
+            FileExistsError: it is there.
+            StorageError: the disk refused; there is no document.
+        """
+        log = self.log(None)
+        for one in (b"", content):
+            self.versions.store(one)
+        version = self._version(
+            log, b"", content, role="change", by=by, subject="file", summary=reason, unit=unit
+        )
+        self._add_to_index(log, version)
+        self._record(version)
+        with self._void_on_error(version.sha):
+            replace_file(self.path, content, root=self._home.root, exclusive=True)
+        self._mark_done()
+
     def keep(self, log: VersionLog, content: bytes, kept: bytes, *, by: Author, reason: str) -> None:
         """Store a text that is not in the file as a version of its own; the file stays as it is."""
         self.versions.store(content)

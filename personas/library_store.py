@@ -168,12 +168,15 @@ class LibraryStore:
 
     # -- documents ------------------------------------------------------------------------------------
 
-    def create(self, kind: Kind, name: str, fields: Mapping[str, Any]) -> builtins.list[str]:
+    def create(
+        self, kind: Kind, name: str, fields: Mapping[str, Any], *, reason: str = "created", unit: str = ""
+    ) -> builtins.list[str]:
         """Make a document and return what the person should look at.
 
         Args:
             kind, name: of the document.
             fields: values by key.
+            reason, unit: see `Store.change`.
 
         Raises:
             InvalidValue: the name is taken or none, or a value cannot be.
@@ -186,7 +189,7 @@ class LibraryStore:
             if fields.get(key):
                 text = set_key(kind, key, fields[key]).apply(text)
         text = text or 'description = ""\n'  # an empty file is none
-        self._change(kind, name, ReplaceText(text), reason="created", revision=_NOTHING)
+        self._change(kind, name, ReplaceText(text), reason=reason, revision=_NOTHING, unit=unit)
         return warnings
 
     def update(

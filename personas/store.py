@@ -175,6 +175,23 @@ class Store:
                 continue
             return read_persona(file.key, content)
 
+    def make(self, persona_id: str, text: str, *, by: Author, reason: str, unit: str) -> Persona:
+        """Make a persona of the whole text of its file, as a change of a unit: undo takes the persona away.
+
+        Raises:
+            InvalidValue: there is one of this id already, or the text cannot be stored.
+        """
+        content = encode(text)
+        if len(content) > SIZE_LIMIT:
+            raise InvalidValue(f"The persona would be larger than {SIZE_LIMIT // (1024 * 1024)} MB.")
+        file = self.file(persona_id)
+        try:
+            with file.lock():
+                file.make(content, by=by, reason=reason, unit=unit)
+        except FileExistsError:
+            raise InvalidValue(f"There is already a persona {persona_id!r}; choose another name.") from None
+        return read_persona(persona_id, content)
+
     def change(
         self,
         persona_id: str,

@@ -11,7 +11,7 @@ from personas.files.home import Home
 from personas.files.text_file import BOM, decode, encode, readable
 from personas.toml.parse import parsing_once
 from personas.versions.authorship import Author
-from personas.versions.undo import Direction, Hop, HunksConflict, Unit, may_span_documents, reverse
+from personas.versions.undo import IMPORT, Direction, Hop, HunksConflict, Unit, may_span_documents, reverse
 from personas.versions.unit_index import UnitIndex
 
 
@@ -147,6 +147,8 @@ def step(
             if after == before and not unit.is_elsewhere:
                 document.versions.append(skip)
                 continue
+            if not after and unit.key.startswith(IMPORT) and not document.is_optional:
+                return UndoResult(unit, document.delete(log, before, by=by), after)
             note = ("file", f"{direction} of {unit.describe()}")
             version = document.write(log, before, after, by=by, note=note, role=direction, unit=unit.key)
             return UndoResult(unit, version.number, after)

@@ -15,6 +15,9 @@ from personas.versions.merge import merge3
 
 Direction = Literal["undo", "redo"]
 
+IMPORT = "import:"
+"""How the key of a unit begins that makes personas: undone, it takes them away."""
+
 _COUNTS = re.compile(r"\+\d+ -\d+$")
 
 

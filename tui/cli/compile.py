@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -18,10 +18,11 @@ if TYPE_CHECKING:
     from personas.library.assembly import Assembled
     from personas.persona import Persona
 
+override_option = click.option(
+    "--override", "overrides", metavar="TYPE=NAME", multiple=True, help="Replace the parts of a type."
+)
 _OPTIONS: tuple[Callable[[Any], Any], ...] = (
-    click.option(
-        "--override", "overrides", metavar="TYPE=NAME", multiple=True, help="Replace the parts of a type."
-    ),
+    override_option,
     click.option("--types", metavar="T,T", help="Only parts of these types."),
     click.option("--limit", type=int, metavar="N", help="Only the N parts of highest priority."),
     click.option("--stage", metavar="S", help="The stage of the arc to assume."),
@@ -149,6 +150,17 @@ def explain(invocation: Invocation, /, persona_id: str, summary: bool, as_json: 
     _say(done, as_json)
 
 
+def overrides_of(given: Sequence[str]) -> dict[str, str]:
+    """Return what `--override` says, the names of parts by their type."""
+    overrides = {}
+    for one in given:
+        kind, is_given, name = one.partition("=")
+        if not is_given or not name:
+            raise click.UsageError(f"--override takes TYPE=NAME, not {one!r}")
+        overrides[kind] = name
+    return overrides
+
+
 def _assembled(
     invocation: Invocation, persona_id: str, given: dict[str, Any], *, detail: bool = True
 ) -> tuple[Options, Persona, Assembled]:
@@ -156,12 +168,7 @@ def _assembled(
     from personas.library.folders import Library
     from personas.persona import broken_file
 
-    overrides = {}
-    for one in given.pop("overrides"):
-        kind, is_given, name = one.partition("=")
-        if not is_given or not name:
-            raise click.UsageError(f"--override takes TYPE=NAME, not {one!r}")
-        overrides[kind] = name
+    overrides = overrides_of(given.pop("overrides"))
     types = given.pop("types")
     options = Options(
         overrides=overrides,

@@ -6,9 +6,8 @@ import os
 import re
 from collections.abc import Mapping
 
-_SHAPES = re.compile(
-    r"(?<![A-Za-z0-9])sk-[A-Za-z0-9_\-]{8,}|(?i:bearer)\s+[^\s'\"]+|(?i:(?:x-api-key|authorization)['\"]?\s*[:=]\s*)['\"]?[^\s'\",}]+"
-)
+from personas.key_shapes import KEY_SHAPES
+
 _NAME = re.compile(r"(?i)key|token|secret|password")
 _STAND_IN = "[secret]"
 _ALONE = r"(?:/model\s+)?(?:export\s+)?(?:\w+\s*[=:]\s*)?['\"]?\[secret\]['\"]?;?"
@@ -29,7 +28,7 @@ def redact(text: str, env: Mapping[str, str] | None = None) -> str:
             text = text.replace(value, _STAND_IN)
     for secret in _typed:
         text = text.replace(secret, _STAND_IN)
-    return _SHAPES.sub(_STAND_IN, text)
+    return KEY_SHAPES.sub(_STAND_IN, text)
 
 
 def is_key(text: str, env: Mapping[str, str] | None = None) -> bool:

@@ -1,0 +1,108 @@
+"""Exporting: a persona of a home as the files of another program. What is there already is never replaced whole."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from personas.compiled import Options
+from personas.errors import InvalidValue, StorageError
+from personas.files.text_file import read_regular, replace_file, storage_error
+from personas.formats.registry import format_named
+from personas.formats.text import SIZE_LIMIT
+from personas.formats.types import Exported, Source
+from personas.library.documents import Kind, LibraryDocument
+from personas.library.folders import Library
+from personas.library_store import linked
+from personas.persona import broken_file
+from personas.store import Store
+from personas.toml.parse import parse
+
+
+def export(
+    store: Store,
+    persona_id: str,
+    form: str,
+    *,
+    overrides: Mapping[str, str] | None = None,
+    image: bytes | None = None,
+) -> Exported:
+    """Return the files of a persona in a format. Nothing is written.
+
+    Args:
+        store: of the home.
+        persona_id: whose.
+        form: the format's name.
+        overrides: parts that take the place of the persona's, by type.
+        image: a PNG to write into.
+
+    Raises:
+        InvalidValue: there is no such format, it is only read, or an override cannot be.
+        Unreadable: the format cannot say this persona.
+        BrokenFile: the persona is broken.
+    """
+    wanted = format_named(form)
+    if wanted.write is None:
+        raise InvalidValue(f"The format {form} is only read, not written.")
+    persona = store.get(persona_id)
+    if persona.error is not None:
+        raise broken_file(persona.id, persona.error, is_readable=bool(persona.revision))
+    library, options = Library(store.home), Options(overrides=overrides or {})
+    fields = parse(store.text(persona_id))
+    tables = fields.get("x")
+    kept = tables.get(form) if isinstance(tables, dict) else None
+    return wanted.write(
+        Source(
+            persona=persona,
+            prompt=options.assemble(persona, library).text,
+            fields=fields,
+            kept=kept if isinstance(kept, dict) else {},
+            documents=tuple(_documents(library, linked(persona))),
+            image=image,
+        )
+    )
+
+
+def _documents(library: Library, names: Mapping[Kind, Sequence[str]]) -> list[LibraryDocument]:
+    found = [library.get((kind, name)) for kind, all_names in names.items() for name in all_names]
+    return [one for one in found if one is not None and one.error is None]
+
+
+def read_image(path: Path) -> bytes:
+    """Return the bytes of a picture.
+
+    Raises:
+        StorageError, OutsideHome: it cannot be read.
+    """
+    real = path.resolve()
+    try:
+        return read_regular(real, root=real.parent, limit=SIZE_LIMIT)
+    except FileNotFoundError:
+        raise StorageError(f"There is no file {path}.") from None
+
+
+def write_files(exported: Exported, out: Path) -> list[Path]:
+    """Write the files of an export and return where they are.
+
+    Args:
+        exported: one file, or several.
+        out: of one file its path, or a folder that is there; of several the folder, which is made.
+
+    Raises:
+        InvalidValue: something is there already; nothing is written.
+        StorageError: the disk refused.
+    """
+    is_one = len(exported.files) == 1 and not out.is_dir()
+    paths = [out] if is_one else [out / name for name in exported.files]
+    for path in paths:
+        if path.exists() or path.is_symlink():
+            raise InvalidValue(f"{path} is there already; choose another --out, or take it away first.")
+    for path, content in zip(paths, exported.files.values(), strict=True):
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            replace_file(path.absolute(), content, root=path.parent.resolve(), exclusive=True)
+        except FileExistsError:
+            raise InvalidValue(f"{path} is there already; choose another --out.") from None
+        except OSError as error:
+            raise storage_error(error, "write", path) from None
+    return paths

@@ -1,0 +1,91 @@
+"""Frontmatter: the YAML between two lines of `---` at the top of a Markdown file, and the body behind it. Pure.
+
+Real collections hold much that is no valid YAML, mostly a text with a colon in it that is not quoted. What strict YAML
+refuses is read line by line, and the report says so.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Mapping
+from typing import Any, NamedTuple
+
+from personas.formats.text import ended
+from personas.formats.types import Note, Unreadable
+from personas.formats.yaml_file import dump_yaml, load_yaml
+
+_OPENING = re.compile(r"---[ \t]*\n")
+_CLOSING = re.compile(r"^---[ \t]*(?:\n|\Z)", re.MULTILINE)
+_KEY = re.compile(r"(?P<key>[A-Za-z_][\w-]*):(?:[ \t]+(?P<value>.*)|[ \t]*)\Z")
+
+
+class Split(NamedTuple):
+    """A text taken apart; `header` is None where it has no frontmatter."""
+
+    header: str | None
+    body: str
+
+
+def split(text: str) -> Split:
+    """Take a text apart at its frontmatter; one whose frontmatter has no end has none.
+
+    Args:
+        text: line ends as LF.
+    """
+    opening = _OPENING.match(text)
+    closing = None if opening is None else _CLOSING.search(text, opening.end())
+    if opening is None or closing is None:
+        return Split(None, text)
+    return Split(text[opening.end() : closing.start()], text[closing.end() :])
+
+
+def read_header(header: str, keys: Collection[str] = ()) -> tuple[dict[str, Any], list[Note]]:
+    """Return the fields of a frontmatter, and what a person should know of how they were read.
+
+    Args:
+        header: the text between its lines.
+        keys: that the format knows; where the frontmatter is no YAML, they tell a key from a line of a text.
+
+    Raises:
+        Unreadable: it holds a list, or not even lines with keys.
+    """
+    try:
+        fields = load_yaml(header, first_line=2)
+    except Unreadable as error:
+        fields = _read_lines(header, keys)
+        if not fields:
+            raise
+        why = f"it is no valid YAML, so it was read line by line; {error}"
+        return fields, [Note("frontmatter", "its keys", why)]
+    if fields is None:
+        return {}, []
+    if not isinstance(fields, dict):
+        raise Unreadable("the frontmatter has no keys", 2)
+    return fields, []
+
+
+def _read_lines(header: str, keys: Collection[str]) -> dict[str, Any]:
+    chunks: list[tuple[str, list[str]]] = []
+    for line in header.split("\n"):
+        found = _KEY.match(line)
+        in_text = bool(chunks) and len(chunks[-1][1]) > 1
+        if found and found["key"] not in dict(chunks) and (found["key"] in keys or not in_text):
+            chunks.append((found["key"], [found["value"] or ""]))
+        elif chunks:
+            chunks[-1][1].append(line)
+    return {key: _value_of(key, lines) for key, lines in chunks}
+
+
+def _value_of(key: str, lines: list[str]) -> Any:
+    """Return what one key says: as YAML where it is that by itself, else as the text that stands there."""
+    text = "\n".join(lines).strip()
+    try:
+        alone = load_yaml(f"{key}: " + "\n".join(lines))
+    except Unreadable:
+        return text
+    return alone[key] if isinstance(alone, dict) and list(alone) == [key] else text
+
+
+def with_frontmatter(fields: Mapping[str, Any], body: str) -> bytes:
+    """Return a file with these fields above a body, which stays as it is but for a line end at its end."""
+    return f"---\n{dump_yaml(dict(fields), blocks=False)}---\n\n{ended(body)}".encode()

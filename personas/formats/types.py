@@ -1,0 +1,142 @@
+"""What the formats have in common: what a file holds, what an export writes from, and the report of both. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import asdict, dataclass, field
+from typing import Any
+
+from personas.errors import PersonaError
+from personas.library.documents import Kind, LibraryDocument
+from personas.persona import Persona
+
+
+class Unreadable(PersonaError):
+    """Why a file is refused, in one sentence.
+
+    Args:
+        message: without a full stop.
+        line: 1-based line of the file, where there is one.
+    """
+
+    def __init__(self, message: str, line: int | None = None) -> None:
+        super().__init__(message + ("." if line is None else f" (line {line})."))
+        self.line = line
+
+
+@dataclass(frozen=True, slots=True)
+class Note:
+    """One line of a report.
+
+    Attributes:
+        field: what the source calls it, as a dotted path.
+        went_to: where it went, as in "system_prompt", "part opening" or "x.card.first_mes"; None: it was left out.
+        why: what a person should know of it; empty where it went as it is. What was left out always has one.
+    """
+
+    field: str
+    went_to: str | None
+    why: str = ""
+
+    def to_record(self) -> dict[str, str | None]:
+        """Return it as a JSON object."""
+        return asdict(self)
+
+
+@dataclass(frozen=True, slots=True)
+class NewDocument:
+    """A document of the library that an import makes and links; one of equal content is used again.
+
+    Attributes:
+        kind: of the document.
+        name: what follows the persona's id in its name: `opening` makes the document `ID-opening`.
+        fields: values by key, see `LibraryStore.create`.
+        order: of the link to a part; 1000 for a text that is meant for the end.
+    """
+
+    kind: Kind
+    name: str
+    fields: Mapping[str, Any]
+    order: int | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ImportedPersona:
+    """A persona as a file of another program says it.
+
+    Attributes:
+        name: the display name; its id is made from it.
+        fields: keys of a persona's TOML as they stand in it: description, tags, summary, system_prompt, model, test_inputs.
+            Links are none of them: they follow from `documents`.
+        kept: what becomes the table `[x.FORMAT]`, see `toml_ready`.
+        documents: of the library, in the order of their links.
+        report: where each field of the source went.
+    """
+
+    name: str
+    fields: Mapping[str, Any]
+    kept: Mapping[str, Any] = field(default_factory=dict)
+    documents: tuple[NewDocument, ...] = ()
+    report: tuple[Note, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Imported:
+    """What a file holds; of several personas the file is only listed until the person wants all."""
+
+    personas: tuple[ImportedPersona, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Source:
+    """What an export writes from.
+
+    Attributes:
+        persona: as it was read.
+        prompt: its effective prompt, with the overrides of the call.
+        fields: its whole TOML.
+        kept: its table `[x.FORMAT]`, empty where it has none.
+        documents: what it links of the library, in the order of its links; missing and broken ones are not there.
+        image: a PNG to write into, for a format that needs one.
+    """
+
+    persona: Persona
+    prompt: str
+    fields: Mapping[str, Any]
+    kept: Mapping[str, Any] = field(default_factory=dict)
+    documents: tuple[LibraryDocument, ...] = ()
+    image: bytes | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Exported:
+    """Files by relative path, the main file first, and where each field of the persona went."""
+
+    files: Mapping[str, bytes]
+    report: tuple[Note, ...] = ()
+
+
+def _never(_content: bytes, _name: str) -> bool:
+    return False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Format:
+    """One format.
+
+    Attributes:
+        name: as a person types it.
+        label: in a few words for a table.
+        suffix: of the main file, with its dot.
+        read: returns what a file holds; raises `Unreadable`. The name is the file's, that of its folder and `/` before it
+            where it has one: "summarize/system.md". None: it is only written.
+        write: returns the files of a persona; raises `Unreadable` where the format cannot say it. None: it is only read.
+        fits: whether a file looks like this format; takes what `read` takes, and is cheap.
+    """
+
+    name: str
+    label: str
+    suffix: str
+    read: Callable[[bytes, str], Imported] | None = None
+    write: Callable[[Source], Exported] | None = None
+    fits: Callable[[bytes, str], bool] = _never

@@ -1,0 +1,370 @@
+"""Importing: what a file of another program holds becomes personas and documents of the library, as one unit of undo.
+
+First all of it is planned and checked; then it is written, and where that fails, what was written is put back.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import secrets
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import dataclass, replace
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from personas.changes import ReplaceText
+from personas.errors import InvalidValue, PersonaError, StorageError
+from personas.files.slug import free_id, slug
+from personas.files.text_file import read_regular
+from personas.folder import taken_ids
+from personas.formats.registry import format_named, format_of, formats
+from personas.formats.secrets import holds_key
+from personas.formats.text import SIZE_LIMIT, one_line
+from personas.formats.types import Format, ImportedPersona, NewDocument, Note, Unreadable
+from personas.library.documents import FIELDS, Kind
+from personas.library.folders import path_of, read_all
+from personas.library_changes import TextChange, link
+from personas.library_store import LibraryStore
+from personas.persona import read_persona
+from personas.store import Store
+from personas.toml import edit as toml_edit
+from personas.toml.parse import parse
+from personas.toml.render import plain, render_key, render_value
+from personas.versions.authorship import USER
+from personas.versions.undo import IMPORT
+
+_TOP = ("name", "description", "tags", "summary", "system_prompt")
+_FOLDERS = frozenset({".claude", ".codex", ".gemini"})
+"""Hidden folders that are looked into."""
+_NAME_LENGTH = 200
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """What a file holds, read and not yet written.
+
+    Attributes:
+        source: the file, as the person names it.
+        format: of which it is.
+        personas: at least one.
+    """
+
+    source: str
+    format: Format
+    personas: tuple[ImportedPersona, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Done:
+    """One persona that was imported, or would be.
+
+    Attributes:
+        source, format: where it comes from.
+        id: the persona's.
+        report: where each field of the source went.
+        documents: keys of what it links of the library, made by the import or used again.
+    """
+
+    source: str
+    format: str
+    id: str
+    report: tuple[Note, ...]
+    documents: tuple[str, ...] = ()
+
+    def to_record(self) -> dict[str, Any]:
+        """Return it as a JSON object."""
+        report = [note.to_record() for note in self.report]
+        return {"source": self.source, "format": self.format, "id": self.id, "report": report}
+
+
+def files_in(folder: Path) -> Iterator[Path]:
+    """Yield the files in a folder and below it that a format may know by their endings; most hidden folders are left out.
+
+    Raises:
+        StorageError: the folder cannot be read.
+    """
+    suffixes = tuple({one.suffix for one in formats() if one.read is not None})
+    for at, folders, names in os.walk(folder):
+        folders[:] = sorted(
+            one for one in folders if one in _FOLDERS or (one[0] not in "._" and one != "node_modules")
+        )
+        yield from (Path(at, name) for name in sorted(names) if name.endswith(suffixes))
+
+
+def read_path(path: Path, wanted: str | None = None) -> Found | None:
+    """Read a file of another program; None where no format knows it.
+
+    Args:
+        path: the file.
+        wanted: the format's name; None: the one that knows the file.
+
+    Raises:
+        Unreadable: it is of a format, and not as that wants it.
+        InvalidValue: there is no such format, or it is only written.
+        StorageError, OutsideHome: it cannot be read.
+    """
+    form = None if wanted is None else format_named(wanted)
+    real = Path(os.path.realpath(path))
+    try:
+        content = read_regular(real, root=real.parent, limit=SIZE_LIMIT)
+    except FileNotFoundError:
+        raise StorageError(f"There is no file {path}.") from None
+    name = f"{real.parent.name}/{path.name}"
+    form = form or format_of(content, name)
+    if form is None:
+        return None
+    if form.read is None:
+        raise InvalidValue(f"The format {form.name} is only written, not read.")
+    personas = form.read(content, name).personas
+    if not personas:
+        raise Unreadable("it holds no persona")
+    return Found(str(path), form, personas)
+
+
+class Importer:
+    """Imports into one home. What one importer imports is one unit of undo.
+
+    Args:
+        store: of the home.
+        reserved: ids that are not to be used, see `Store.create`.
+        is_trial: nothing is written.
+    """
+
+    def __init__(self, store: Store, *, reserved: Collection[str] = (), is_trial: bool = False) -> None:
+        self._store = store
+        self._library = LibraryStore(store)
+        self._unit = f"{IMPORT}{secrets.token_hex(8)}"
+        self._taken = {*taken_ids(store.home), *reserved}
+        self._known: dict[Kind, dict[tuple[Any, ...], str]] = {}
+        self._is_trial = is_trial
+
+    def add(self, found: Found, *, name: str | None = None) -> list[Done]:
+        """Make a new persona of each that a file holds; where one cannot be made, none is.
+
+        Args:
+            found: what the file holds.
+            name: the display name, instead of the one the file says.
+
+        Raises:
+            PersonaError: why nothing was written.
+        """
+        done: list[Done] = []
+        undo: list[Any] = []
+        try:
+            for one in found.personas:
+                display = one_line(name or one.name)[:_NAME_LENGTH] or "Persona"
+                persona_id = free_id(slug(display, fallback="persona"), lambda wanted: wanted in self._taken)
+                links = self._documents(persona_id, one.documents)
+                text = _text_of(display, one, found.format.name, links)
+                self._write_documents(links, found, undo)
+                if not self._is_trial:
+                    reason = f"imported from {_file_name(found)}"
+                    self._store.make(persona_id, text, by=USER, reason=reason, unit=self._unit)
+                    undo.append(partial(self._store.delete, persona_id, by=USER))
+                self._taken.add(persona_id)
+                done.append(_done(found, one, persona_id, links, display))
+        except BaseException:
+            self._put_back(undo)
+            raise
+        return done
+
+    def change(self, found: Found, persona_id: str, *, name: str | None = None) -> Done:
+        """Give a persona that is there the texts and test inputs of the one that a file holds, as one version.
+
+        Test inputs of the same id are replaced, others stay; links are added. The name stays, unless one is given.
+
+        Raises:
+            InvalidValue: the file holds several personas.
+            PersonaError: why nothing was written.
+        """
+        if len(found.personas) > 1:
+            raise InvalidValue(f"It holds {len(found.personas)} personas; --into takes a file with one.")
+        (one,) = found.personas
+        links = self._documents(persona_id, one.documents)
+        undo: list[Any] = []
+
+        def edit(text: str) -> str:
+            return _changed(text, name, one, found.format.name, links)
+
+        edit(self._store.text(persona_id))  # refused, nothing is made
+        try:
+            self._write_documents(links, found, undo)
+            if not self._is_trial:
+                change = TextChange("texts", f"imported from {_file_name(found)}", edit)
+                self._store.change(
+                    persona_id,
+                    change,
+                    revision=None,
+                    by=USER,
+                    reason=change.summary,
+                    alone=True,
+                    unit=self._unit,
+                )
+        except BaseException:
+            self._put_back(undo)
+            raise
+        return _done(found, one, persona_id, links, name or "")
+
+    # -- documents of the library -----------------------------------------------------------------------
+
+    def _documents(self, persona_id: str, documents: Collection[NewDocument]) -> dict[str, _Link]:
+        """Return the links of a persona by key; a document of equal content is used again."""
+        links: dict[str, _Link] = {}
+        for one in documents:
+            known = self._documents_of(one.kind)
+            content = _content(one.kind, one.fields)
+            name, is_new = known.get(content), False
+            if name is None:
+                wanted, is_new = (
+                    slug(f"{slug(persona_id, fallback='persona')}-{one.name}", fallback=one.kind),
+                    True,
+                )
+                name = free_id(wanted, partial(self._is_there, one.kind))
+                known[content] = name
+            links.setdefault(f"{one.kind}/{name}", _Link(one, name, is_new))
+        return links
+
+    def _documents_of(self, kind: Kind) -> dict[tuple[Any, ...], str]:
+        if kind not in self._known:
+            whole = [one for one in read_all(self._store.home, kind) if one.error is None]
+            keys = FIELDS[kind]
+            self._known[kind] = {
+                _content(kind, {key: getattr(one, key) for key in keys}): one.name for one in reversed(whole)
+            }
+        return self._known[kind]
+
+    def _is_there(self, kind: Kind, name: str) -> bool:
+        return name in self._known[kind].values() or path_of(self._store.home, kind, name) is not None
+
+    def _write_documents(self, links: Mapping[str, _Link], found: Found, undo: list[Any]) -> None:
+        for key, one in links.items():
+            if one.is_new and not self._is_trial:
+                kind, reason = one.document.kind, f"imported from {_file_name(found)}"
+                self._library.create(kind, one.name, one.document.fields, reason=reason, unit=self._unit)
+                gone = partial(
+                    self._store.change, key, ReplaceText(""), revision=None, by=USER, unit=self._unit
+                )
+                undo.append(gone)
+
+    def _put_back(self, undo: list[Any]) -> None:
+        for step in reversed(undo):
+            with contextlib.suppress(
+                PersonaError
+            ):  # what the disk does not take back stays, and is not linked
+                step()
+        self._known.clear()
+
+
+@dataclass(frozen=True, slots=True)
+class _Link:
+    """A link to a document that an import makes, or that is there already."""
+
+    document: NewDocument
+    name: str
+    is_new: bool
+
+    def change(self) -> TextChange:
+        return link(self.document.kind, self.name, order=self.document.order)
+
+
+def _content(kind: Kind, fields: Mapping[str, Any]) -> tuple[Any, ...]:
+    """Return what a document says, to be compared."""
+    values = (fields.get(key) or "" for key in FIELDS[kind])
+    return tuple(value if isinstance(value, str) else tuple(value) for value in values)
+
+
+def _file_name(found: Found) -> str:
+    return Path(found.source).name
+
+
+def _done(
+    found: Found, one: ImportedPersona, persona_id: str, links: Mapping[str, _Link], display: str
+) -> Done:
+    real = {f"{at.document.kind} {at.document.name}": key for key, at in links.items()}
+    report = [replace(note, went_to=real.get(note.went_to or "", note.went_to)) for note in one.report]
+    words = {"system_prompt": str(one.fields.get("system_prompt", ""))}
+    words |= {key: str(at.document.fields.get("content", "")) for key, at in links.items()}
+    report += [
+        Note(where, where, "something in it looks like a key; words are not changed")
+        for where, text in words.items()
+        if holds_key(text)
+    ]
+    return Done(found.source, found.format.name, persona_id, tuple(report), tuple(links))
+
+
+def _text_of(display: str, one: ImportedPersona, form: str, links: Mapping[str, _Link]) -> str:
+    """Return the text of a new persona's file.
+
+    Raises:
+        InvalidValue: TOML, or a persona, cannot hold what the file says.
+    """
+    top = {"name": display, **{key: one.fields[key] for key in _TOP[1:] if one.fields.get(key)}}
+    top.setdefault("system_prompt", "")
+    for kind in ("trait", "skill", "guardrail"):
+        if names := [at.name for at in links.values() if at.document.kind == kind]:
+            top[f"{kind}s"] = names
+    tables = {key: value for key, value in one.fields.items() if key not in _TOP}
+    parts = [
+        {"name": at.name, **({} if at.document.order is None else {"order": at.document.order})}
+        for at in links.values()
+        if at.document.kind == "part"
+    ]
+    fields = {
+        **top,
+        **tables,
+        **({"parts": parts} if parts else {}),
+        **({"x": {form: one.kept}} if one.kept else {}),
+    }
+    fields = plain(fields)
+    text = "\n".join(_lines((), fields)).strip("\n") + "\n"
+    read = read_persona("it", text.encode())
+    if parse(text) != fields or read.error is not None:
+        raise InvalidValue(
+            f"It cannot become a persona: {read.error.message if read.error else 'TOML cannot say it'}."
+        )
+    return text
+
+
+def _lines(path: tuple[str, ...], table: Mapping[str, Any]) -> Iterator[str]:
+    """Yield the lines of a table: its values, then its tables, each with a header of its own."""
+    inner = {key: value for key, value in table.items() if _has_headers(path, key, value)}
+    yield from (
+        f"{render_key(key)} = {render_value(value)}" for key, value in table.items() if key not in inner
+    )
+    for key, value in inner.items():
+        header = ".".join(map(render_key, (*path, key)))
+        for one in value if isinstance(value, list) else [value]:
+            if isinstance(value, list):
+                yield from ("", f"[[{header}]]")
+            elif not one or not all(_has_headers((*path, key), *item) for item in one.items()):
+                yield from ("", f"[{header}]")
+            yield from _lines((*path, key), one)
+
+
+def _has_headers(path: tuple[str, ...], key: str, value: Any) -> bool:
+    if path[:1] == ("test_inputs",):
+        return False
+    if isinstance(value, list):
+        return bool(value) and all(isinstance(one, dict) for one in value)
+    return isinstance(value, dict)
+
+
+def _changed(text: str, name: str | None, one: ImportedPersona, form: str, links: Mapping[str, _Link]) -> str:
+    """Return a persona's file with the texts, test inputs and links of an imported one."""
+    if name is not None:
+        text = toml_edit.set_value(text, ("name",), one_line(name)[:_NAME_LENGTH])
+    for key, value in one.fields.items():
+        if key != "test_inputs" and value:
+            text = toml_edit.set_value(text, (key,), value)
+    for table in one.fields.get("test_inputs") or ():
+        ids = [known.get("id") for known in parse(text).get("test_inputs", [])]
+        if table["id"] in ids:
+            text = toml_edit.set_value(text, ("test_inputs", ids.index(table["id"])), table)
+        else:
+            text = toml_edit.append_table(text, ("test_inputs",), table)
+    for at in links.values():
+        with contextlib.suppress(InvalidValue):  # it is linked already
+            text = at.change().apply(text)
+    return toml_edit.set_value(text, ("x", form), one.kept) if one.kept else text

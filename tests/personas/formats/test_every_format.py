@@ -1,0 +1,192 @@
+"""The rules that hold for every format, on the examples of each and on what is left of them when they are damaged."""
+
+from __future__ import annotations
+
+import json
+import random
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from personas.errors import PersonaError
+from personas.exporting import export
+from personas.formats.registry import MODULES, format_named, format_of, formats
+from personas.formats.types import Format, ImportedPersona
+from personas.importing import Done, Importer, read_path
+from personas.store import Store
+from personas.toml.parse import parse
+from tests.personas.formats.examples.example import Example
+
+EXAMPLES: list[Example] = [
+    example
+    for module in MODULES
+    for example in import_module(f"tests.personas.formats.examples.{module}").EXAMPLES
+]
+DAMAGED = 40
+"""Damaged variants of each example."""
+
+
+def put(folder: Path, example: Example, content: bytes | None = None) -> Path:
+    path = folder / example.name
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_bytes(example.content if content is None else content)
+    return path
+
+
+def bring_in(store: Store, path: Path, form: str | None) -> list[Done]:
+    found = read_path(path, form)
+    assert found is not None
+    return Importer(store).add(found)
+
+
+def everything(home: Path) -> dict[str, bytes]:
+    """The personas and the library of a home by path."""
+    return {
+        str(path.relative_to(home)): path.read_bytes()
+        for folder in ("personas", "library")
+        for path in sorted((home / folder).rglob("*"))
+        if path.is_file()
+    }
+
+
+def said(value: Any) -> str:
+    """All texts, numbers and keys of plain data."""
+    if isinstance(value, dict):
+        return "\n".join(f"{key}\n{said(one)}" for key, one in value.items())
+    return "\n".join(map(said, value)) if isinstance(value, list) else str(value)
+
+
+@pytest.mark.parametrize("example", EXAMPLES, ids=lambda one: f"{one.format}-{one.name}")
+def test_nothing_is_dropped_and_nothing_is_written_twice(
+    store: Store, tmp_path: Path, example: Example
+) -> None:
+    form, home = format_named(example.format), store.home.root
+    path, before = put(tmp_path / "files", example), everything(home)
+    trial = read_path(path, example.format)
+    assert trial is not None
+    assert Importer(store, is_trial=True).add(trial) and everything(home) == before
+
+    first = bring_in(store, path, example.format)
+    made = everything(home)
+    for one in first:
+        persona = store.get(one.id)
+        assert persona.error is None and all(test.error is None for test in persona.test_inputs)
+        assert all(note.went_to or note.why for note in one.report), "what is left out says why"
+        assert json.loads(json.dumps(one.to_record())) == one.to_record()
+    reports = said([one.to_record() for one in first])
+    everywhere = said([parse(content.decode()) for content in made.values()]) + reports
+    for text in example.says:
+        assert text in everywhere
+    for text in example.never:
+        assert text not in everywhere
+
+    second = bring_in(store, path, example.format)
+    for one, again in zip(first, second, strict=True):
+        assert again.id != one.id
+        assert store.text(again.id) == store.text(one.id), "the same file gives the same bytes"
+        assert again.documents == one.documents
+    assert {name: everything(home)[name] for name in made} == made, "nothing that was there is another"
+
+    for done in (second, first):
+        store.undo(done[0].id)
+    assert everything(home) == before, "one undo takes an import back"
+    assert form.read is not None
+
+
+@pytest.mark.parametrize("example", EXAMPLES, ids=lambda one: f"{one.format}-{one.name}")
+def test_an_export_gives_back_what_was_imported(store: Store, tmp_path: Path, example: Example) -> None:
+    form = format_named(example.format)
+    assert form.read is not None
+    for at, one in enumerate(bring_in(store, put(tmp_path / "files", example), example.format)):
+        if form.write is None:
+            with pytest.raises(PersonaError, match="only read"):
+                export(store, one.id, form.name)
+            continue
+        image = example.content if form.name == "card-png" else None
+        exported = export(store, one.id, form.name, image=image)
+        name, content = next(iter(exported.files.items()))
+        if example.is_exact:
+            assert content == example.content
+        known, (again, *_) = (
+            form.read(example.content, example.name).personas[at],
+            form.read(content, name).personas,
+        )
+        assert comparable(again) == comparable(known)
+        assert export(store, one.id, form.name, image=image) == exported
+
+
+def comparable(one: ImportedPersona) -> Any:
+    """What an imported persona says, but for what no file can give back: the name that was made of the file's."""
+    fields = {**one.fields, "system_prompt": str(one.fields.get("system_prompt", "")).strip()}
+    documents = [(new.kind, new.name, dict(new.fields), new.order) for new in one.documents]
+    return one.name, fields, dict(one.kept), documents
+
+
+@pytest.mark.parametrize("example", EXAMPLES, ids=lambda one: f"{one.format}-{one.name}")
+def test_a_damaged_file_is_imported_by_the_rules_or_refused(
+    store: Store, tmp_path: Path, example: Example
+) -> None:
+    chance, home = random.Random(example.name), store.home.root
+    before, trial = everything(home), Importer(store, is_trial=True)
+    for number in range(DAMAGED):
+        path = put(tmp_path / "files", example, damaged(example.content, chance))
+        importer = trial if number % 8 else Importer(store)
+        try:
+            found = read_path(path, example.format)
+            assert found is not None
+            done = importer.add(found)
+        except PersonaError as error:
+            assert str(error).endswith(".") and "\n" not in str(error)
+            done = []
+        if done and importer is not trial:
+            assert all(store.get(one.id).error is None for one in done)
+            store.undo(done[0].id)
+        assert everything(home) == before
+
+
+def damaged(content: bytes, chance: random.Random) -> bytes:
+    at = chance.randrange(len(content))
+    end = min(len(content), at + chance.randrange(1, 40))
+    strange = chance.choice(
+        [b"\0", b"\xff\xfe", b"{", b"---\n", b'"', b"\n", b"[" * 5000, b": &a [*a]", b"NaN", b"\\ud83d"]
+    )
+    return chance.choice(
+        [
+            content[:at],
+            content[:at] + content[end:],
+            content[:at] + strange + content[end:],
+            content[:at] + content[at:end] * 2 + content[end:],
+            content[at:],
+        ]
+    )
+
+
+@pytest.mark.parametrize("example", EXAMPLES, ids=lambda one: f"{one.format}-{one.name}")
+def test_a_file_is_recognised(example: Example) -> None:
+    found = format_of(example.content, example.name)
+    assert found is not None and found.name == example.format
+
+
+def test_each_format_has_a_name_of_its_own_and_an_example() -> None:
+    names = [one.name for one in formats()]
+    assert len(set(names)) == len(names)
+    assert {one.name for one in formats() if one.read is not None} == {example.format for example in EXAMPLES}
+
+
+def test_every_format_writes_any_persona(store: Store, written: Format) -> None:
+    """A persona that came from nowhere is written, or refused in a sentence."""
+    store.create('Ünïcode: "quotes" # sign')
+    (persona_id,) = store.ids()
+    try:
+        exported = export(store, persona_id, written.name)
+    except PersonaError as error:
+        assert str(error).endswith(".")
+    else:
+        assert exported.files
+
+
+@pytest.fixture(params=[one.name for one in formats() if one.write is not None])
+def written(request: pytest.FixtureRequest) -> Format:
+    return format_named(request.param)

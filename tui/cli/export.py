@@ -1,0 +1,90 @@
+"""`persona export`: a persona as a file of another program."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import click
+
+from personas.errors import InvalidValue
+from tui.cli.compile import override_option, overrides_of
+from tui.cli.group import Invocation
+from tui.cli.options import json_option, persona_argument
+from tui.cli.printing import print_json, print_text
+from tui.cli.stderr import print_note
+
+
+@click.command()
+@persona_argument
+@click.option("--to", "form", metavar="FORMAT", required=True, help="The format, see `persona formats`.")
+@click.option(
+    "--out", metavar="PATH", help="Write here instead of to stdout; a file that is there is not replaced."
+)
+@click.option("--image", metavar="FILE", help="Of card-png: the picture to write into.")
+@override_option
+@json_option("Print {id, format, files, report}, and without --out the text.")
+@click.pass_obj
+def export(
+    invocation: Invocation,
+    persona_id: str,
+    form: str,
+    out: str | None,
+    image: str | None,
+    overrides: tuple[str, ...],
+    as_json: bool,
+) -> None:
+    """Write a persona as a file of another program.
+
+    The text is the effective prompt. What the other format does not have is told on stderr.
+
+    \b
+    persona export mentor --to claude --out .claude/agents/mentor.md
+    persona export mentor --to markdown --out AGENTS.md
+    """
+    from personas.exporting import export as files_of
+    from personas.exporting import read_image, write_files
+    from tui.cli.import_files import report_lines
+
+    exported = files_of(
+        invocation.store,
+        persona_id,
+        form,
+        overrides=overrides_of(overrides),
+        image=None if image is None else read_image(Path(image)),
+    )
+    report = [note.to_record() for note in exported.report]
+    if out is not None:
+        files = [str(path) for path in write_files(exported, Path(out))]
+        if as_json:
+            print_json({"id": persona_id, "format": form, "files": files, "report": report}, indent=2)
+            return
+        for path in files:
+            print_note(f"Wrote {path}")
+    else:
+        (name, content), *more = exported.files.items()
+        if more or b"\0" in content:
+            raise InvalidValue(f"It is {', '.join(exported.files)}: say with --out where to write.")
+        if as_json:
+            said = {
+                "id": persona_id,
+                "format": form,
+                "files": [name],
+                "text": content.decode(),
+                "report": report,
+            }
+            print_json(said, indent=2)
+            return
+        _write_as_it_is(content)
+    for line in report_lines([note for note in exported.report if note.why]):
+        print_note(f"  {line}")
+
+
+def _write_as_it_is(content: bytes) -> None:
+    """Write a file on stdout, byte for byte where no person looks at it."""
+    raw = getattr(sys.stdout, "buffer", None)
+    if raw is None or sys.stdout.isatty():
+        print_text(content.decode(), end="")
+        return
+    sys.stdout.flush()
+    raw.write(content)

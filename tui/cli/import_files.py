@@ -1,0 +1,153 @@
+"""`persona import`: files of other programs become personas, as one unit of undo."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from personas.errors import PersonaError
+from personas.files.slug import command
+from tui.cli.exit_codes import FAILED
+from tui.cli.group import Invocation
+from tui.cli.options import json_option
+from tui.cli.printing import print_json, print_text
+from tui.cli.stderr import print_error, print_note
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from personas.formats.types import Note
+    from personas.importing import Done, Found
+
+MOST_NAMED = 20
+"""Personas of one file that are listed by name."""
+
+
+@click.command("import")
+@click.argument("paths", metavar="PATH...", nargs=-1, required=True)
+@click.option(
+    "--as", "form", metavar="FORMAT", help="The files' format, see `persona formats`; else it is recognised."
+)
+@click.option("--name", metavar="N", help="The persona's name, instead of the one in the file.")
+@click.option("--into", metavar="ID", help="Change this persona instead of making a new one.")
+@click.option("--dry-run", is_flag=True, help="Print the report; write nothing.")
+@click.option("--all", "wants_all", is_flag=True, help="Of a file with several personas, import all.")
+@json_option("Print {imported: [{source, format, id, report}], failed: [{source, reason}]}.")
+@click.pass_obj
+def import_command(
+    invocation: Invocation,
+    paths: tuple[str, ...],
+    form: str | None,
+    name: str | None,
+    into: str | None,
+    dry_run: bool,
+    wants_all: bool,
+    as_json: bool,
+) -> None:
+    """Import personas from files of other programs.
+
+    PATH is a file, or a folder whose files are looked through. The report says where each field went, and what was left
+    out and why. One undo, of any of the personas, takes the whole import back. Exit code 1: a file could not be imported.
+
+    \b
+    persona import .claude/agents
+    persona import card.png --dry-run
+    persona import AGENTS.md --as markdown --into mentor
+    """
+    from personas.importing import Importer
+    from tui.drafts.unsaved_text import documents_with_drafts
+
+    store = invocation.store
+    if into is not None:
+        store.text(into)  # an unknown one is told before anything is done
+    importer = Importer(store, reserved=documents_with_drafts(store.home), is_trial=dry_run)
+    found, failed = _read(paths, form)
+    if (into is not None or name is not None) and len(found) > 1:
+        raise click.UsageError("--into and --name take one file")
+    listed = [one for one in found if len(one.personas) > 1 and not wants_all and into is None]
+    done: list[Done] = []
+    for one in found:
+        if one in listed:
+            continue
+        try:
+            done += importer.add(one, name=name) if into is None else [importer.change(one, into, name=name)]
+        except PersonaError as error:
+            failed.append((one.source, str(error)))
+    if as_json:
+        record: dict[str, Any] = {
+            "imported": [one.to_record() for one in done],
+            "failed": [{"source": source, "reason": reason} for source, reason in failed],
+        }
+        if listed:
+            record["listed"] = [
+                {"source": one.source, "names": [each.name for each in one.personas]} for one in listed
+            ]
+        print_json(record, indent=2)
+    else:
+        _print(done, listed, dry_run)
+    for source, reason in failed:
+        print_error(f"{source}: {reason}")
+    if failed:
+        raise click.exceptions.Exit(FAILED)
+
+
+def _read(paths: Sequence[str], form: str | None) -> tuple[list[Found], list[tuple[str, str]]]:
+    """Return what the files hold, and which cannot be read, each with the reason."""
+    from personas.importing import files_in, read_path
+
+    found: list[Found] = []
+    failed: list[tuple[str, str]] = []
+    for path in map(Path, paths):
+        is_folder, before = path.is_dir(), len(found) + len(failed)
+        for file in files_in(path) if is_folder else [path]:
+            try:
+                one = read_path(file, form)
+            except PersonaError as error:
+                failed.append((str(file), str(error)))
+                continue
+            if one is not None:
+                found.append(one)
+            elif not is_folder:
+                failed.append(
+                    (str(file), "No format knows it; --as says which it is, see `persona formats`.")
+                )
+        if is_folder and len(found) + len(failed) == before:
+            failed.append((str(path), "No file in it is of a format that is known."))
+    return found, failed
+
+
+def _print(done: Sequence[Done], listed: Sequence[Found], dry_run: bool) -> None:
+    for one in done:
+        print_text(f"{one.id}  from {one.source} ({one.format})")
+        for line in report_lines(one.report):
+            print_text(f"  {line}")
+    for found in listed:
+        print_text(
+            f"{found.source} ({found.format.name}) holds {len(found.personas)} personas; --all imports them:"
+        )
+        for each in found.personas[:MOST_NAMED]:
+            print_text(f"  {each.name}")
+        if len(found.personas) > MOST_NAMED:
+            print_text(f"  and {len(found.personas) - MOST_NAMED} more")
+    if done and dry_run:
+        print_note("Nothing was written.")
+    elif done:
+        what = "Imported 1 persona" if len(done) == 1 else f"Imported {len(done)} personas"
+        print_note(f"{what}; {command('undo', done[0].id)} takes all of it back.")
+
+
+def report_lines(report: Sequence[Note]) -> list[str]:
+    """Return a report in a few lines: what went as it is in one, then what a person should know."""
+    as_it_is = [note for note in report if note.went_to is not None and not note.why]
+    kept = [note.field for note in as_it_is if str(note.went_to).startswith("x.")]
+    moved = [
+        note.field if note.field == note.went_to else f"{note.field} -> {note.went_to}"
+        for note in as_it_is
+        if not str(note.went_to).startswith("x.")
+    ]
+    lines = [f"as it is: {', '.join(moved)}"] if moved else []
+    lines += [f"kept beside it: {', '.join(kept)}"] if kept else []
+    lines += [f"{note.field} -> {note.went_to}: {note.why}" for note in report if note.went_to and note.why]
+    return lines + [f"left out: {note.field}: {note.why}" for note in report if note.went_to is None]
