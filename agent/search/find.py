@@ -2,28 +2,39 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
-from dataclasses import dataclass
-from typing import Any, Literal
+from collections.abc import Collection, Iterator, Sequence
+from itertools import islice
+from pathlib import Path
+from typing import Any, Literal, NamedTuple
 
 from agent.outputs.output_log import OutputLog
-from agent.search.pattern import Pattern
+from agent.search.pattern import Match, Pattern
 from personas.errors import PersonaError
 from personas.files.home import Home
 from personas.library.documents import KINDS, is_name
 from personas.library.folders import SKILL_FILE, names, path_of
 from personas.library_document import parse_key
 from personas.store import Store
+from personas.text_index import PersonaTexts, texts_of_all
 from personas.texts import PROMPT, TextAt, texts_in
 
 Among = Literal["prompts", "inputs", "outputs", "library"]
 AMONG: tuple[Among, ...] = ("prompts", "inputs", "outputs", "library")
 OUTPUT = "output "
+_AT_ONCE = 200  # texts
 _BEFORE, _FAR = 12, 24  # characters shown before what was found, where it stands so far behind the beginning
 
 
-@dataclass(frozen=True, slots=True)
-class Hit:
+class _Text(NamedTuple):
+    """What is looked through: whose, which of its texts, the text, the output that it is."""
+
+    id: str
+    where: str
+    text: str
+    output_id: str = ""
+
+
+class Hit(NamedTuple):
     """A line in which something was found.
 
     Attributes:
@@ -74,45 +85,55 @@ class Search:
         Raises:
             InvalidValue: the pattern cannot be used, see `Pattern.matches`.
         """
-        personas = self._store.ids() if {*self._among} - {"library"} else []
-        for persona_id in personas:
-            if {"prompts", "inputs"} & {*self._among}:
-                for one in self._read(persona_id):
-                    if ("prompts" if one.where == PROMPT else "inputs") in self._among:
-                        yield from self._found(persona_id, one.where, one.text)
+        texts = self._texts()
+        while some := list(islice(texts, _AT_ONCE)):
+            found = self._pattern.matches_of([one.text for one in some])
+            for one, matches in zip(some, found, strict=True):
+                yield from _lines(one, matches)
+
+    def _texts(self) -> Iterator[_Text]:
+        if {"prompts", "inputs"} & {*self._among}:
+            personas = texts_of_all(self._store)
+        else:
+            personas = (PersonaTexts(one, []) for one in self._store.ids() if "outputs" in self._among)
+        logs = self._store.home.inside(self._store.home.outputs)
+        for persona_id, texts, error in personas:
+            if error is not None:
+                self.unread.append((persona_id, str(error)))
+            for where, text in texts:
+                if ("prompts" if where == PROMPT else "inputs") in self._among:
+                    yield _Text(persona_id, where, text)
             if "outputs" in self._among:
-                yield from self._outputs(persona_id)
+                yield from self._outputs(persona_id, logs)
         for key in library_keys(self._store.home) if "library" in self._among else ():
-            for one in self._read(key):
-                yield from self._found(key, one.where, one.text)
+            try:
+                for one in read_texts(self._store, key, self._pattern):
+                    yield _Text(key, one.where, one.text)
+            except PersonaError as error:
+                self.unread.append((key, str(error)))
 
-    def _read(self, key: str) -> list[TextAt]:
+    def _outputs(self, persona_id: str, folder: Path) -> Iterator[_Text]:
+        log = OutputLog(self._store.home, persona_id, folder=folder)
         try:
-            return read_texts(self._store, key, self._pattern)
-        except PersonaError as error:
-            self.unread.append((key, str(error)))
-            return []
-
-    def _outputs(self, persona_id: str) -> Iterator[Hit]:
-        log = OutputLog(self._store.home, persona_id)
-        try:
-            outputs = log.read().outputs if log.holds(self._pattern.rough) else []
+            outputs = log.texts() if log.holds(self._pattern.rough) else []
         except PersonaError as error:
             self.unread.append((f"outputs of {persona_id}", str(error)))
             return
-        for output in reversed(outputs):
-            yield from self._found(persona_id, f"{OUTPUT}{output.input_id}", output.text, output.id)
+        for output_id, input_id, text in outputs:
+            yield _Text(persona_id, f"{OUTPUT}{input_id}", text, output_id)
 
-    def _found(self, key: str, where: str, text: str, output_id: str = "") -> Iterator[Hit]:
-        line = at = end = 0
-        for match in self._pattern.matches(text):
-            if match.start < end:
-                continue  # in a line that was found
-            line += text.count("\n", at, match.start) + (not line)
-            at, begin = match.start, text.rfind("\n", 0, match.start) + 1
-            end = text.find("\n", match.start)
-            end = len(text) if end < 0 else end
-            yield Hit(key, where, line, text[begin:end], at - begin, output_id)
+
+def _lines(one: _Text, matches: Sequence[Match]) -> Iterator[Hit]:
+    key, where, text, output_id = one
+    line = at = end = 0
+    for match in matches:
+        if (start := match.start) < end:
+            continue  # in a line that was found
+        line += text.count("\n", at, start) + (not line)
+        at, begin = start, text.rfind("\n", 0, start) + 1
+        end = text.find("\n", start)
+        end = len(text) if end < 0 else end
+        yield Hit(key, where, line, text[begin:end], start - begin, output_id)
 
 
 def read_texts(store: Store, key: str, pattern: Pattern) -> list[TextAt]:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import NamedTuple
 
 from agent.outputs import regex
@@ -18,7 +20,7 @@ class Match(NamedTuple):
     new: str
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Pattern:
     """What to look for; an empty match is none.
 
@@ -42,10 +44,14 @@ class Pattern:
             raise InvalidValue("There is nothing to look for: the text is empty.")
 
     def matches(self, text: str, new: str = "") -> list[Match]:
-        """Return where it is found in a text, in order.
+        """Return where it is found in a text, in order, see `matches_of`."""
+        return self.matches_of([text], new)[0]
+
+    def matches_of(self, texts: Sequence[str], new: str = "") -> list[list[Match]]:
+        """Return for each text where it is found, in order.
 
         Args:
-            text: to be looked through.
+            texts: to be looked through.
             new: what takes its place; of a regular expression with `\\1` or `\\g<name>` for its groups.
 
         Raises:
@@ -53,13 +59,27 @@ class Pattern:
         """
         if self.is_regex:
             try:
-                found = [Match(*one) for one in regex.matches(self.text, text, new)]
+                found = [[Match(*one) for one in those] for those in regex.matches(self.text, texts, new)]
             except regex.RegexError as error:
                 raise InvalidValue(f"{self.text!r} {error}.") from None
         else:
-            flags = re.IGNORECASE if self.any_case else 0
-            found = [Match(*one.span(), new) for one in re.finditer(re.escape(self.text), text, flags)]
-        return [one for one in found if one.start < one.end and (not self.is_word or _is_word(text, one))]
+            found = [[Match(*span, new) for span in self._spans(text)] for text in texts]
+        return [
+            [one for one in those if one.start < one.end and (not self.is_word or _is_word(text, one))]
+            for text, those in zip(texts, found, strict=True)
+        ]
+
+    def _spans(self, text: str) -> list[tuple[int, int]]:
+        low = text.lower()
+        if self.rough not in low:
+            return []
+        if not self.any_case:
+            return [one.span() for one in re.finditer(re.escape(self.text), text)]
+        if self.text.isascii() and len(low) == len(
+            text
+        ):  # places are the same, and the search ten times as fast
+            return [one.span() for one in re.finditer(re.escape(self.text.lower()), low)]
+        return [one.span() for one in re.finditer(re.escape(self.text), text, re.IGNORECASE)]
 
     def replaced(self, text: str, new: str) -> str:
         """Return the text with `new` wherever it is found. Arguments and errors as in `matches`."""
@@ -69,7 +89,7 @@ class Pattern:
             at = match.end
         return "".join([*pieces, text[at:]])
 
-    @property
+    @cached_property
     def rough(self) -> str:
         """A word in lower case, of ASCII letters and digits, without which nothing is found; empty where none is known."""
         words = [] if self.is_regex else re.findall(r"[a-z0-9]+", self.text.lower())

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import json
 import os
 from collections.abc import Sequence
 from dataclasses import replace
@@ -13,15 +12,14 @@ from typing import Any
 from personas.errors import OutsideHome, PersonaError, StorageError
 from personas.files.file_stamp import Stamp, stamp_of
 from personas.files.home import Home
-from personas.files.json_file import read_json
 from personas.files.slug import shown_id
-from personas.files.text_file import encode, read_regular, replace_file, storage_error
+from personas.files.stamped_index import StampedIndex
+from personas.files.text_file import read_regular, storage_error
 from personas.library.documents import FIELDS, Kind, LibraryDocument, broken_document, is_name, read_document
 
 SKILL_FILE = "SKILL.md"
 
 _INDEXED = ("part", "trait", "guardrail")  # one file each, whose values are texts and lists of texts
-_MANY = 100  # documents read anew, from which on what they say is stored
 
 
 class Library:
@@ -187,9 +185,9 @@ def read_all(home: Home, kind: Kind) -> list[LibraryDocument]:
 
 
 class _Index:
-    """What many documents of a kind say, stored in `state/`, so that a list reads only the files that have changed.
+    """What many documents of a kind say, so that a list reads only the files that have changed.
 
-    A small library has none: reading it takes no time. Broken documents are not in it, nor arcs and skills.
+    Broken documents are not in it, nor arcs and skills.
 
     Args:
         home: the home.
@@ -197,19 +195,13 @@ class _Index:
     """
 
     def __init__(self, home: Home, kind: Kind) -> None:
-        self._home = home
         self._kind = kind
-        self._path = home.state / f"library-{kind}s.json"
-        self._stored = read_json(self._path) if kind in _INDEXED else {}
-        self._added: dict[str, Any] = {}
+        self._index = StampedIndex(home.state / f"library-{kind}s.json") if kind in _INDEXED else None
 
     def get(self, name: str, stamp: Stamp | None) -> LibraryDocument | None:
         """Return a document whose file has not changed since it was stored; None: its file is to be read."""
-        try:
-            stored_stamp, record = self._stored[name]
-            if stamp is None or stored_stamp != [*stamp] or record.keys() != {*_stored_keys(self._kind)}:
-                return None
-        except (KeyError, TypeError, ValueError, AttributeError):
+        record = self._index.get(name, stamp) if self._index is not None else None
+        if not isinstance(record, dict) or record.keys() != {*_stored_keys(self._kind)}:
             return None
         values: dict[str, Any] = {
             key: tuple(one) if isinstance(one, list) else one for key, one in record.items()
@@ -218,17 +210,14 @@ class _Index:
 
     def add(self, document: LibraryDocument, stamp: Stamp | None) -> None:
         """Add a document that was read."""
-        if self._kind in _INDEXED and document.error is None and stamp is not None:
+        if self._index is not None and document.error is None:
             record = {key: getattr(document, key) for key in _stored_keys(self._kind)}
-            self._added[document.name] = [stamp, record]
+            self._index.add(document.name, stamp, record)
 
     def keep(self, documents: Sequence[LibraryDocument]) -> None:
-        """Store what these documents say, where many of them had to be read; a disk that refuses is no harm."""
-        if len(self._added) >= _MANY:
-            entries = {**self._stored, **self._added}
-            kept = {one.name: entries[one.name] for one in documents if one.name in entries}
-            with contextlib.suppress(PersonaError):
-                replace_file(self._path, encode(json.dumps(kept)), root=self._home.state)
+        """Store what these documents say, where many of them had to be read."""
+        if self._index is not None:
+            self._index.keep([one.name for one in documents])
 
 
 def _stored_keys(kind: Kind) -> tuple[str, ...]:

@@ -66,7 +66,7 @@ def build(root: Path, personas: int) -> Store:
     return store
 
 
-def _clock() -> float:
+def clock() -> float:
     """Seconds of processor time of this process and those it waited for: another program's work does not count."""
     return sum(os.times()[:4])
 
@@ -79,13 +79,13 @@ def main() -> None:
         size = sum(path.stat().st_size for path in store.home.sessions.glob("*.jsonl")) / personas
         print(f"{personas:,} personas, {size / 1000:,.0f} kB of conversation each, 1 of {OPEN} waits")
         for label, action in (("the personas", store.list), ("the jobs", lambda: open_tasks(store))):
-            started = _clock()
+            started = clock()
             found = action()
-            print(f"  {label:24} {_clock() - started:6.2f} s   {len(found):,} found")
-        started = _clock()
+            print(f"  {label:24} {clock() - started:6.2f} s   {len(found):,} found")
+        started = clock()
         command = [sys.executable, "-m", "tui", "--home", str(store.home.root), "list", "--json"]
         subprocess.run(command, stdout=subprocess.DEVNULL, check=True)
-        print(f"  {'persona list --json':24} {_clock() - started:6.2f} s")
+        print(f"  {'persona list --json':24} {clock() - started:6.2f} s")
 
 
 if __name__ == "__main__":

@@ -10,9 +10,10 @@ import pytest
 
 from personas.errors import InvalidValue, OutsideHome
 from personas.files.home import Home
+from personas.files.stamped_index import _MANY
 from personas.library.assembly import Missing, assemble
 from personas.library.documents import Kind, LibraryDocument, Stage, read_document
-from personas.library.folders import _MANY, Library, read_all
+from personas.library.folders import Library, read_all
 from personas.persona import ArcLink, PartLink, Persona, read_persona
 from personas.store import Store
 

@@ -43,7 +43,7 @@ def find(invocation: Invocation, text: str, is_regex: bool, among: tuple[str, ..
     if as_json:
         print_json([hit.to_record() for hit in hits], indent=2)
         return
-    for line in columns([(hit.id, f"{hit.where}:{hit.line}", hit.shown) for hit in hits]):
-        print_text(line)
-    if not hits:
+    if hits:
+        print_text("\n".join(columns([(hit.id, f"{hit.where}:{hit.line}", hit.shown) for hit in hits])))
+    else:
         print_note("Nothing was found.")
