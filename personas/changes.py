@@ -6,7 +6,7 @@ the program gives it is refused: that is for a person to look at.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Container, Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum
 from typing import TYPE_CHECKING, Any, ClassVar, Final, Protocol
@@ -254,7 +254,7 @@ class AddTestInput:
 
     def apply(self, text: str) -> str:
         _require_content(self.content)
-        inputs = _test_inputs(text)
+        inputs = test_input_tables(text)
         taken = [table.get("id") for table in inputs]
         if self.id is None:
             wanted = new_test_input_id(self.content, taken)
@@ -311,7 +311,7 @@ class SetExpectations:
         for expectation in self.expect:
             if fault := fault_of(expectation):
                 raise InvalidValue(f"{fault[:1].upper()}{fault[1:]}.")
-        path = ("test_inputs", _index_of(text, self.id), "expect")
+        path = ("test_inputs", index_of_input(text, self.id), "expect")
         if self.expect:
             return _set_field(text, path, [dict(one) for one in self.expect])
         return text if _field_at(parse(text), path, list) is None else toml_edit.remove_key(text, path)
@@ -342,7 +342,7 @@ class SetExpectation:
     def apply(self, text: str) -> str:
         from personas.test_inputs import FIELDS, fault_of, read_expectation
 
-        path = ("test_inputs", _index_of(text, self.id), "expect")
+        path = ("test_inputs", index_of_input(text, self.id), "expect")
         tables = list(_field_at(parse(text), path, list) or [])
         place, unknown = len(tables), {}
         if self.old is not None:
@@ -381,7 +381,7 @@ class SetSamples:
         read_samples(wanted, (), lambda _path, fault: faults.append(fault))
         if faults:
             raise InvalidValue(f"{faults[0][:1].upper()}{faults[0][1:]}.")
-        table = ("test_inputs", _index_of(text, self.id))
+        table = ("test_inputs", index_of_input(text, self.id))
         for name, value in wanted.items():
             if value is not None:
                 text = _set_field(text, (*table, name), value)
@@ -402,7 +402,7 @@ class DeleteTestInput:
     subject: ClassVar[str] = "test inputs"
 
     def apply(self, text: str) -> str:
-        return toml_edit.remove_table(text, ("test_inputs", _index_of(text, self.id)))
+        return toml_edit.remove_table(text, ("test_inputs", index_of_input(text, self.id)))
 
     def summarise(self, old: str, new: str) -> str:
         return f"test input deleted: {_short(self.id)}"
@@ -418,8 +418,8 @@ class MoveTestInput:
     subject: ClassVar[str] = "test inputs"
 
     def apply(self, text: str) -> str:
-        index = _index_of(text, self.id)
-        position = min(max(self.position, 0), len(_test_inputs(text)) - 1)
+        index = index_of_input(text, self.id)
+        position = min(max(self.position, 0), len(test_input_tables(text)) - 1)
         if position == index:
             return text
         return toml_edit.move_table(text, ("test_inputs", index), position)
@@ -506,12 +506,12 @@ def _ended(content: str) -> str:
     return content if content.endswith("\n") else content + "\n"
 
 
-def new_test_input_id(content: str, taken: Sequence[object]) -> str:
+def new_test_input_id(content: str, taken: Container[object]) -> str:
     """Return a short id for a test input, from the first words of its content, not among `taken`."""
     return free_id(slug(content, fallback="test", limit=_ID_LENGTH), lambda wanted: wanted in taken)
 
 
-def _test_inputs(text: str) -> list[dict[str, Any]]:
+def test_input_tables(text: str) -> list[dict[str, Any]]:
     """Return the test inputs as they stand in the file.
 
     Raises:
@@ -523,8 +523,14 @@ def _test_inputs(text: str) -> list[dict[str, Any]]:
     return list(inputs)
 
 
-def _index_of(text: str, input_id: str) -> int:
-    inputs = _test_inputs(text)
+def index_of_input(text: str, input_id: str) -> int:
+    """Return the place of a test input in the file.
+
+    Raises:
+        EditRefused: several have this id.
+        InvalidValue: none has it.
+    """
+    inputs = test_input_tables(text)
     found = [i for i, table in enumerate(inputs) if table.get("id") == input_id]
     if len(found) > 1:
         raise EditRefused(
@@ -538,8 +544,8 @@ def _index_of(text: str, input_id: str) -> int:
 
 def _content_path(text: str, input_id: str) -> tuple[str | int, ...]:
     """Return where the content of a test input stands: of a conversation it is that of the last message."""
-    index = _index_of(text, input_id)
-    messages = _test_inputs(text)[index].get("messages")
+    index = index_of_input(text, input_id)
+    messages = test_input_tables(text)[index].get("messages")
     if type(messages) is list and messages and type(messages[-1]) is dict:
         return ("test_inputs", index, "messages", len(messages) - 1, "content")
     return ("test_inputs", index, "content")

@@ -251,7 +251,7 @@ class LibraryStore:
         else:
             unit, changes = begun.unit, []
         changes += [(key, change, "") for key in dict.fromkeys(user.key for user in users)]
-        self._change_all([*changes, (old_key, ReplaceText(""), f"{RENAMED_TO}{new}")], unit)
+        self.change_all([*changes, (old_key, ReplaceText(""), f"{RENAMED_TO}{new}")], unit)
         if in_skill_file and source.is_dir():
             move_beside_skill(home, old, new)
         return users
@@ -440,7 +440,7 @@ class LibraryStore:
         self.get("arc", arc)
         changes = [(f"arc/{arc}", rename_stage(stage, new)), *((one, set_stage(new)) for one in on_it)]
         reason = f"stage {stage} renamed to {new}"
-        self._change_all([(key, change, reason) for key, change in changes], f"rename:{secrets.token_hex(8)}")
+        self.change_all([(key, change, reason) for key, change in changes], f"rename:{secrets.token_hex(8)}")
 
     def add_stage_part(self, arc: str, stage: str, part: str) -> None:
         """Add a part to a stage.
@@ -458,6 +458,32 @@ class LibraryStore:
             InvalidValue: the stage does not have it, or there is no such stage.
         """
         self._change_arc(arc, set_stage_part(stage, part, is_there=False))
+
+    # -- several documents ----------------------------------------------------------------------------
+
+    def change_all(self, changes: Sequence[tuple[str, Change, str]], unit: str) -> None:
+        """Make changes of several documents, each with its reason, as one unit; where one fails, put the others back.
+
+        Args:
+            changes: key of the document, change, reason.
+            unit: key of the unit of undo.
+        """
+        done: builtins.list[tuple[str, str, str]] = []
+        try:
+            for key, change, reason in changes:
+                content = self.store.file(key).read_if_there() or b""
+                before = self.store.text(key) if content else ""
+                changed = self.store.change(
+                    key, change, revision=sha256(content), by=self._by, reason=reason, alone=True, unit=unit
+                )
+                done.append((key, before, changed.revision))
+        except BaseException:
+            for key, before, revision in reversed(done):
+                with contextlib.suppress(PersonaError):  # one that was changed meanwhile stays as it is
+                    self.store.change(
+                        key, ReplaceText(before), revision=revision, by=self._by, alone=True, unit=unit
+                    )
+            raise
 
     # -- inside ---------------------------------------------------------------------------------------
 
@@ -477,25 +503,6 @@ class LibraryStore:
         self.store.change(
             f"{kind}/{name}", change, revision=revision, by=self._by, reason=reason, alone=True, unit=unit
         )
-
-    def _change_all(self, changes: Sequence[tuple[str, Change, str]], unit: str) -> None:
-        """Make changes of several documents, each with its reason, as one unit; where one fails, put the others back."""
-        done: builtins.list[tuple[str, str, str]] = []
-        try:
-            for key, change, reason in changes:
-                content = self.store.file(key).read_if_there() or b""
-                before = self.store.text(key) if content else ""
-                changed = self.store.change(
-                    key, change, revision=sha256(content), by=self._by, reason=reason, alone=True, unit=unit
-                )
-                done.append((key, before, changed.revision))
-        except BaseException:
-            for key, before, revision in reversed(done):
-                with contextlib.suppress(PersonaError):  # one that was changed meanwhile stays as it is
-                    self.store.change(
-                        key, ReplaceText(before), revision=revision, by=self._by, alone=True, unit=unit
-                    )
-            raise
 
     def _begun_rename(self, old: str, new_key: str, text: str) -> Version | None:
         """Return the first change of a rename that was cut off: the document is there by its new name too, untouched."""

@@ -46,12 +46,15 @@ from personas.toml.scanner import locate, scan
 __all__ = [
     "KeyPath",
     "append_table",
+    "append_tables",
     "locate",
     "move_table",
     "parse",
     "remove_key",
     "remove_table",
+    "rewrite_last",
     "set_value",
+    "written_element",
 ]
 
 
@@ -110,24 +113,67 @@ def append_table(text: str, path: KeyPath, table: dict[str, Any]) -> str:
         path: of the array; it need not exist.
         table: the element; tables inside it are written in braces.
     """
-    table = plain(table)
+    return append_tables(text, path, [table])
+
+
+def append_tables(text: str, path: KeyPath, tables: Sequence[dict[str, Any]]) -> str:
+    """The same for several elements, at least one, in one go."""
+    tables = [plain(table) for table in tables]
     top = parse(text)
     _refuse_empty(path)
     document = scan(text)
     node = document.find(path)
-    current = [] if node is None else _value_at(top, path)
+    if node is None:
+        plans = _plan_first_element(document, path, tables[0])
+        text = _first_accepted(text, plans, [with_value(top, path, tables[:1])])
+        return append_tables(text, path, tables[1:]) if tables[1:] else text
+    current = _value_at(top, path)
     if not isinstance(current, list):
         raise EditRefused(f"{_name(path)} is not an array.")
+    expected = [with_value(top, path, [*current, *tables])]
     if isinstance(node, Array):
-        source = inline_element(document, node, table)
-        changes = insert_entries(text, node, len(node.entries), [source], document.newline)
-        return _checked(text, changes, [with_value(top, path, [*current, table])])
-    if isinstance(node, TableArray):
-        sections = node.elements[-1].sections()
-        plans = [_new_table(document, path, table, section_end(document, sections[-1]), sections[0])]
-    else:
-        plans = _plan_first_element(document, path, table)
-    return _first_accepted(text, plans, [with_value(top, path, [*current, table])])
+        sources = [inline_element(document, node, table) for table in tables]
+        changes = insert_entries(text, node, len(node.entries), sources, document.newline)
+        return _checked(text, changes, expected)
+    assert isinstance(node, TableArray)
+    sections = node.elements[-1].sections()
+    plan = _new_tables(document, path, tables, section_end(document, sections[-1]), sections[0])
+    return _checked(text, plan, expected)
+
+
+def written_element(text: str, path: KeyPath) -> str:
+    """Return the lines of an element of an array, with the comments that touch it; empty where it stands in braces.
+
+    Args:
+        path: ends with the element's index.
+    """
+    document = scan(text)
+    node = document.find(path)
+    runs = _runs(document, node.sections()) if isinstance(node, Table) else []
+    return "\n".join(text[start:end] for start, end in runs).replace("\r\n", "\n")
+
+
+def rewrite_last(text: str, path: KeyPath, written: Sequence[str]) -> str:
+    """Return the text with its last elements in an array written in other lines that say the same, comments and all.
+
+    Args:
+        path: of the array.
+        written: for each of the last elements its lines, see `written_element`; empty leaves it. Where the array stands
+            in braces, or the lines do not say the same here, the text stays as it is.
+    """
+    document = scan(text)
+    array = document.find(path)
+    if not isinstance(array, TableArray):
+        return text
+    changes = []
+    for element, lines in zip(array.elements[-len(written) :], written, strict=True):
+        start, end = _runs(document, element.sections())[0]
+        if lines:
+            changes.append(Replacement(start, end, lines.replace("\n", document.newline)))
+    try:
+        return _checked(text, changes, [parse(text)])
+    except EditRefused:
+        return text
 
 
 def move_table(text: str, path: KeyPath, new_index: int) -> str:
@@ -262,13 +308,13 @@ def _plan_table(
     """Write a table whose name is new."""
     ancestors = [node for node in nodes if isinstance(node, Table)]
     at = place_of_new_table(document, ancestors, element=element)
-    return _new_table(document, path, table, at, None, element=element)
+    return _new_tables(document, path, [table], at, None, element=element)
 
 
-def _new_table(
+def _new_tables(
     document: ScannedText,
     path: KeyPath,
-    table: dict[str, Any],
+    tables: Sequence[dict[str, Any]],
     at: int,
     like: Section | None,
     *,
@@ -277,7 +323,10 @@ def _new_table(
     names = [part for part in path if isinstance(part, str)]
     spaced = is_spaced(document, like)
     below_comment = is_below_comment(document, at)  # which would seem to belong to the new table
-    lines = table_lines(document, names, table, element=element, like=like)
+    lines: list[str] = []
+    for table in tables:
+        lines += [""] if spaced and lines else []
+        lines += table_lines(document, names, table, element=element, like=like)
     blank_after = spaced and like is None
     return [insert_lines(document, at, lines, blank_before=spaced or below_comment, blank_after=blank_after)]
 

@@ -38,6 +38,7 @@ COMMANDS = {
     "import": "tui.cli.import_files:import_command",
     "export": "tui.cli.export:export",
     "formats": "tui.cli.formats:list_formats",
+    "inputs": "tui.cli.inputs:inputs",
     "run": "tui.cli.run:run",
     "outputs": "tui.cli.outputs:outputs",
     "test": "tui.cli.test:test",
