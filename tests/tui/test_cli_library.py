@@ -76,7 +76,13 @@ def test_compile_prints_the_effective_prompt_and_what_is_missing_goes_to_stderr(
         "name", "compiled_summary", "compiled_detail", "compiled_at", "missing", "left_out",
     }  # fmt: skip
     assert compiled["compiled_detail"] == text and compiled["missing"] == []
-    assert "Be cool." in run(place, "compile", "p", "--override", "tone=cool")
+    assert run(place, "show", "p", "--prompt") == text
+    cool = run(place, "show", "p", "--prompt", "--override", "tone=cool")
+    assert cool == text.replace("warm", "cool") == run(place, "compile", "p", "--override", "tone=cool")
+    assert "--override" in run(place, "show", "p", "--override", "tone=cool", code=2)
+    assert "compile" in run(place, "show", "p", "--prompt", "--json", code=2)
+    run(place, "new", "Odd", "--prompt", odd := "\x1b[1m bold \u202e\n\n ")
+    assert run(place, "show", "odd", "--prompt") == odd
     assert "Be warm." not in run(place, "compile", "p", "--types", "goal")
     assert run(place, "compile", "p", "--summary").startswith("Warm.\n")
     assert "TYPE=NAME" in run(place, "compile", "p", "--override", "tone", code=2)

@@ -62,7 +62,7 @@ def compile_command(
     """
     from personas.compiled import compile_persona
 
-    options, persona, done = _assembled(invocation, persona_id, given, detail=not summary)
+    options, persona, done = assembled(invocation, persona_id, given, detail=not summary)
     compiled = compile_persona(invocation.store, persona, options)
     if as_json:
         if summary:
@@ -72,7 +72,7 @@ def compile_command(
         print_text(done.text, end="")
         for one in done.left_out:
             print_error(f"left out: {one.name}")
-    _say(done, as_json)
+    say_missing(done, as_json)
 
 
 @click.command()
@@ -90,7 +90,7 @@ def manifest(invocation: Invocation, /, persona_id: str, as_json: bool, **given:
     """
     from personas.compiled import manifest as manifest_of
 
-    options, persona, done = _assembled(invocation, persona_id, given)
+    options, persona, done = assembled(invocation, persona_id, given)
     found = manifest_of(invocation.store, persona, options)
     if as_json:
         print_json(found, indent=2)
@@ -106,7 +106,7 @@ def manifest(invocation: Invocation, /, persona_id: str, as_json: bool, **given:
         print_text(line)
     if found["arc"]:
         print_text(f"arc {found['arc']['name']}, stage {found['arc']['stage'] or 'none'}")
-    _say(done, as_json)
+    say_missing(done, as_json)
 
 
 @click.command()
@@ -127,7 +127,7 @@ def explain(invocation: Invocation, /, persona_id: str, summary: bool, as_json: 
     """
     from personas.compiled import explain as explanation_of
 
-    options, persona, done = _assembled(invocation, persona_id, given, detail=not summary)
+    options, persona, done = assembled(invocation, persona_id, given, detail=not summary)
     if as_json:
         print_json(explanation_of(invocation.store, persona, options, detail=not summary))
     else:
@@ -147,7 +147,7 @@ def explain(invocation: Invocation, /, persona_id: str, summary: bool, as_json: 
             )
         for piece in done.left_out:
             print_error(f"left out: {piece.name}")
-    _say(done, as_json)
+    say_missing(done, as_json)
 
 
 def overrides_of(given: Sequence[str]) -> dict[str, str]:
@@ -161,15 +161,16 @@ def overrides_of(given: Sequence[str]) -> dict[str, str]:
     return overrides
 
 
-def _assembled(
+def assembled(
     invocation: Invocation, persona_id: str, given: dict[str, Any], *, detail: bool = True
 ) -> tuple[Options, Persona, Assembled]:
+    """Return the options of a command, the persona, and what both come to."""
     from personas.compiled import Options
     from personas.library.folders import Library
     from personas.persona import broken_file
 
     overrides = overrides_of(given.pop("overrides"))
-    types = given.pop("types")
+    types = given.pop("types", None)
     options = Options(
         overrides=overrides,
         types=None if types is None else [one.strip() for one in types.split(",") if one.strip()],
@@ -181,7 +182,7 @@ def _assembled(
     return options, persona, options.assemble(persona, Library(invocation.store.home), detail=detail)
 
 
-def _say(done: Assembled, as_json: bool) -> None:
+def say_missing(done: Assembled, as_json: bool = False) -> None:
     """Name on stderr what is missing; a budget that is too small is an error."""
     if not as_json:
         for one in done.missing:

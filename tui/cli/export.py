@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 
 import click
@@ -11,7 +10,7 @@ from personas.errors import InvalidValue
 from tui.cli.compile import override_option, overrides_of
 from tui.cli.group import Invocation
 from tui.cli.options import json_option, persona_argument
-from tui.cli.printing import print_json, print_text
+from tui.cli.printing import print_as_it_is, print_json
 from tui.cli.stderr import print_note
 
 
@@ -75,16 +74,6 @@ def export(
             }
             print_json(said, indent=2)
             return
-        _write_as_it_is(content)
+        print_as_it_is(content)
     for line in report_lines([note for note in exported.report if note.why]):
         print_note(f"  {line}")
-
-
-def _write_as_it_is(content: bytes) -> None:
-    """Write a file on stdout, byte for byte where no person looks at it."""
-    raw = getattr(sys.stdout, "buffer", None)
-    if raw is None or sys.stdout.isatty():
-        print_text(content.decode(), end="")
-        return
-    sys.stdout.flush()
-    raw.write(content)

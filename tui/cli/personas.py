@@ -12,12 +12,13 @@ from personas.errors import InvalidValue
 from personas.external_writes import know
 from personas.fields import FileError
 from personas.files.slug import command
-from personas.files.text_file import SIZE_LIMIT
+from personas.files.text_file import SIZE_LIMIT, encode
 from personas.persona import Persona
 from personas.versions.authorship import USER
+from tui.cli.compile import assembled, override_option, say_missing
 from tui.cli.group import Invocation
 from tui.cli.options import RESULT, json_option, persona_argument
-from tui.cli.printing import columns, print_json, print_text
+from tui.cli.printing import columns, print_as_it_is, print_json, print_text
 
 if TYPE_CHECKING:
     from agent.jobs.job import Job
@@ -87,15 +88,32 @@ def new(invocation: Invocation, name: str, from_id: str | None, prompt: str | No
 
 @click.command()
 @persona_argument
+@click.option("--prompt", is_flag=True, help="Print only the effective prompt, exactly as it is.")
+@override_option
 @json_option("Print the persona as JSON.")
 @click.pass_obj
-def show(invocation: Invocation, persona_id: str, as_json: bool) -> None:
+def show(
+    invocation: Invocation, persona_id: str, prompt: bool, overrides: tuple[str, ...], as_json: bool
+) -> None:
     """Show one persona.
+
+    With --prompt its effective prompt alone, for scripts: no line end is added.
 
     \b
     persona show optimist
     persona show optimist --json | jq -r .system_prompt
+    persona show optimist --prompt > prompt.txt
     """
+    if prompt:
+        if as_json:
+            raise click.UsageError("--prompt prints a text; `persona compile ID --json` prints JSON")
+        _, _, done = assembled(invocation, persona_id, {"overrides": overrides})
+        know(invocation.store, persona_id)
+        print_as_it_is(encode(done.text))
+        say_missing(done)
+        return
+    if overrides:
+        raise click.UsageError("--override belongs to --prompt")
     persona = invocation.store.get(persona_id)
     know(invocation.store, persona_id)
     if as_json:

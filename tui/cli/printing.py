@@ -21,6 +21,16 @@ def print_text(text: str = "", *, end: str = "\n") -> None:
     sys.stdout.write(sanitise(text) + end)
 
 
+def print_as_it_is(content: bytes) -> None:
+    """Write what other programs read, byte for byte; sanitised where stdout is a terminal."""
+    raw = getattr(sys.stdout, "buffer", None)
+    if raw is None or sys.stdout.isatty():
+        print_text(content.decode(), end="")
+        return
+    sys.stdout.flush()
+    raw.write(content)
+
+
 def print_json(value: Any, *, indent: int | None = None) -> None:
     """Write one JSON document on a line of its own; everything but plain ASCII is escaped."""
     import json  # imported here because the screen starts without it
