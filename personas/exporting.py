@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping, Sequence
+from functools import partial
 from pathlib import Path
 
 from personas.compiled import Options
@@ -81,28 +83,41 @@ def read_image(path: Path) -> bytes:
         raise StorageError(f"There is no file {path}.") from None
 
 
-def write_files(exported: Exported, out: Path) -> list[Path]:
+def write_files(exported: Exported, form: str, out: Path) -> list[Path]:
     """Write the files of an export and return where they are.
 
     Args:
         exported: one file, or several.
+        form: the format's name; one that can be put into a file that is there is, and all else in that stays.
         out: of one file its path, or a folder that is there; of several the folder, which is made.
 
     Raises:
         InvalidValue: something is there already; nothing is written.
-        StorageError: the disk refused.
+        Unreadable: it cannot be put into the file that is there.
+        StorageError, OutsideHome: it cannot be written.
     """
+    merge = format_named(form).merge
     is_one = len(exported.files) == 1 and not out.is_dir()
-    paths = [out] if is_one else [out / name for name in exported.files]
+    paths = [out.resolve()] if is_one else [out.resolve() / name for name in exported.files]
     for path in paths:
-        if path.exists() or path.is_symlink():
+        if os.path.lexists(path) and merge is None:
             raise InvalidValue(f"{path} is there already; choose another --out, or take it away first.")
     for path, content in zip(paths, exported.files.values(), strict=True):
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
-            replace_file(path.absolute(), content, root=path.parent.resolve(), exclusive=True)
+            if merge is not None and path.exists():
+                there = read_regular(path, root=path.parent, limit=SIZE_LIMIT)
+                check = partial(_require, path, there)
+                replace_file(path, merge(there, content), root=path.parent, check=check)
+            else:
+                replace_file(path, content, root=path.parent, exclusive=True)
         except FileExistsError:
             raise InvalidValue(f"{path} is there already; choose another --out.") from None
         except OSError as error:
             raise storage_error(error, "write", path) from None
     return paths
+
+
+def _require(path: Path, there: bytes) -> None:
+    if read_regular(path, root=path.parent, limit=SIZE_LIMIT) != there:
+        raise StorageError(f"Another program has just changed {path}; nothing was written. Try again.")

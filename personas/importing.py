@@ -12,6 +12,7 @@ from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 from personas.changes import ReplaceText
@@ -30,8 +31,8 @@ from personas.library_store import LibraryStore
 from personas.persona import read_persona
 from personas.store import Store
 from personas.toml import edit as toml_edit
+from personas.toml.new_file import new_text
 from personas.toml.parse import parse
-from personas.toml.render import plain, render_key, render_value
 from personas.versions.authorship import USER
 from personas.versions.undo import IMPORT
 
@@ -164,7 +165,7 @@ class Importer:
                     self._store.make(persona_id, text, by=USER, reason=reason, unit=self._unit)
                     undo.append(partial(self._store.delete, persona_id, by=USER))
                 self._taken.add(persona_id)
-                done.append(_done(found, one, persona_id, links, display))
+                done.append(_done(found, one, persona_id, links, name))
         except BaseException:
             self._put_back(undo)
             raise
@@ -173,7 +174,8 @@ class Importer:
     def change(self, found: Found, persona_id: str, *, name: str | None = None) -> Done:
         """Give a persona that is there the texts and test inputs of the one that a file holds, as one version.
 
-        Test inputs of the same id are replaced, others stay; links are added. The name stays, unless one is given.
+        Test inputs of the same id are replaced, others stay; links are added. The name stays, unless one is given, and the
+        description where the file brings documents and no prompt.
 
         Raises:
             InvalidValue: the file holds several personas.
@@ -205,7 +207,10 @@ class Importer:
         except BaseException:
             self._put_back(undo)
             raise
-        return _done(found, one, persona_id, links, name or "")
+        left = {"name": "the persona has its own"} if name is None else {}
+        if _is_of_documents(one):
+            left["description"] = "the persona has its own"
+        return _done(found, one, persona_id, links, name, left)
 
     # -- documents of the library -----------------------------------------------------------------------
 
@@ -279,11 +284,34 @@ def _file_name(found: Found) -> str:
     return Path(found.source).name
 
 
+def _is_of_documents(one: ImportedPersona) -> bool:
+    """Whether a file brings documents of the library and no prompt."""
+    return bool(one.documents) and not one.fields.get("system_prompt")
+
+
 def _done(
-    found: Found, one: ImportedPersona, persona_id: str, links: Mapping[str, _Link], display: str
+    found: Found,
+    one: ImportedPersona,
+    persona_id: str,
+    links: Mapping[str, _Link],
+    name: str | None,
+    left: Mapping[str, str] = MappingProxyType({}),
 ) -> Done:
+    """Return what was done.
+
+    Args:
+        name: the name that was given instead of the file's.
+        left: why what a field of the file went to was left as it is.
+    """
+    if name is not None:
+        left = {**left, "name": f"it is called {name} here"}
     real = {f"{at.document.kind} {at.document.name}": key for key, at in links.items()}
-    report = [replace(note, went_to=real.get(note.went_to or "", note.went_to)) for note in one.report]
+    report = [
+        Note(note.field, None, why)
+        if (why := left.get(note.went_to or ""))
+        else replace(note, went_to=real.get(note.went_to or "", note.went_to))
+        for note in one.report
+    ]
     words = {"system_prompt": str(one.fields.get("system_prompt", ""))}
     words |= {key: str(at.document.fields.get("content", "")) for key, at in links.items()}
     report += [
@@ -317,38 +345,10 @@ def _text_of(display: str, one: ImportedPersona, form: str, links: Mapping[str, 
         **({"parts": parts} if parts else {}),
         **({"x": {form: one.kept}} if one.kept else {}),
     }
-    fields = plain(fields)
-    text = "\n".join(_lines((), fields)).strip("\n") + "\n"
-    read = read_persona("it", text.encode())
-    if parse(text) != fields or read.error is not None:
-        raise InvalidValue(
-            f"It cannot become a persona: {read.error.message if read.error else 'TOML cannot say it'}."
-        )
+    text = new_text(fields, in_braces=("test_inputs",))
+    if (error := read_persona("it", text.encode()).error) is not None:
+        raise InvalidValue(f"It cannot become a persona: {error.message}.")
     return text
-
-
-def _lines(path: tuple[str, ...], table: Mapping[str, Any]) -> Iterator[str]:
-    """Yield the lines of a table: its values, then its tables, each with a header of its own."""
-    inner = {key: value for key, value in table.items() if _has_headers(path, key, value)}
-    yield from (
-        f"{render_key(key)} = {render_value(value)}" for key, value in table.items() if key not in inner
-    )
-    for key, value in inner.items():
-        header = ".".join(map(render_key, (*path, key)))
-        for one in value if isinstance(value, list) else [value]:
-            if isinstance(value, list):
-                yield from ("", f"[[{header}]]")
-            elif not one or not all(_has_headers((*path, key), *item) for item in one.items()):
-                yield from ("", f"[{header}]")
-            yield from _lines((*path, key), one)
-
-
-def _has_headers(path: tuple[str, ...], key: str, value: Any) -> bool:
-    if path[:1] == ("test_inputs",):
-        return False
-    if isinstance(value, list):
-        return bool(value) and all(isinstance(one, dict) for one in value)
-    return isinstance(value, dict)
 
 
 def _changed(text: str, name: str | None, one: ImportedPersona, form: str, links: Mapping[str, _Link]) -> str:
@@ -356,7 +356,8 @@ def _changed(text: str, name: str | None, one: ImportedPersona, form: str, links
     if name is not None:
         text = toml_edit.set_value(text, ("name",), one_line(name)[:_NAME_LENGTH])
     for key, value in one.fields.items():
-        if key != "test_inputs" and value:
+        is_left = key == "test_inputs" or (key == "description" and _is_of_documents(one))
+        if value and not is_left:
             text = toml_edit.set_value(text, (key,), value)
     for table in one.fields.get("test_inputs") or ():
         ids = [known.get("id") for known in parse(text).get("test_inputs", [])]

@@ -8,7 +8,13 @@ from importlib import import_module
 from personas.errors import InvalidValue
 from personas.formats.types import Format
 
-MODULES = ("claude",)
+MODULES = (
+    "skill",
+    "fabric",
+    "codex",
+    "claude",
+    "markdown",
+)
 """The modules of this package that have `FORMATS`. Who knows a file by a mark of its own comes before who guesses."""
 
 

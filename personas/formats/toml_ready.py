@@ -55,7 +55,7 @@ def _ready(key: str, value: Any, path: str, depth: int, notes: list[Note]) -> An
     if isinstance(value, float):
         return value if isfinite(value) else str(value)
     if isinstance(value, date | time):
-        return value.isoformat()
+        return value
     if isinstance(value, Mapping):
         found = {}
         for name, one in value.items():

@@ -132,6 +132,8 @@ class Format:
             where it has one: "summarize/system.md". None: it is only written.
         write: returns the files of a persona; raises `Unreadable` where the format cannot say it. None: it is only read.
         fits: whether a file looks like this format; takes what `read` takes, and is cheap.
+        merge: returns a file that is there with an export in it, and all else in it as it is; takes both. None: a file that
+            is there is never written to.
     """
 
     name: str
@@ -140,3 +142,4 @@ class Format:
     read: Callable[[bytes, str], Imported] | None = None
     write: Callable[[Source], Exported] | None = None
     fits: Callable[[bytes, str], bool] = _never
+    merge: Callable[[bytes, bytes], bytes] | None = None

@@ -113,15 +113,20 @@ def test_an_export_gives_back_what_was_imported(store: Store, tmp_path: Path, ex
             form.read(example.content, example.name).personas[at],
             form.read(content, name).personas,
         )
-        assert comparable(again) == comparable(known)
+        is_named = any(note.went_to == "name" and note.field != "folder" for note in known.report)
+        assert again.name == known.name or not (is_named and example.comes_back)
+        assert comparable(again) == comparable(known) or not example.comes_back
         assert export(store, one.id, form.name, image=image) == exported
 
 
 def comparable(one: ImportedPersona) -> Any:
-    """What an imported persona says, but for what no file can give back: the name that was made of the file's."""
-    fields = {**one.fields, "system_prompt": str(one.fields.get("system_prompt", "")).strip()}
-    documents = [(new.kind, new.name, dict(new.fields), new.order) for new in one.documents]
-    return one.name, fields, dict(one.kept), documents
+    """What an imported persona says, but for its name, and blanks at the ends of its texts."""
+    fields = {key: value.strip() if isinstance(value, str) else value for key, value in one.fields.items()}
+    documents = [
+        (new.kind, new.name, {key: str(value).strip() for key, value in new.fields.items()}, new.order)
+        for new in one.documents
+    ]
+    return fields, dict(one.kept), documents
 
 
 @pytest.mark.parametrize("example", EXAMPLES, ids=lambda one: f"{one.format}-{one.name}")

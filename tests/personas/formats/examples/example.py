@@ -15,6 +15,7 @@ class Example:
         content: its bytes.
         says: texts in it that must be found again, in what is imported or in the report.
         never: texts in it that must be found nowhere.
+        comes_back: whether an export says all of it again; not where the format only reads such files.
         is_exact: whether an export gives the very bytes back.
     """
 
@@ -23,4 +24,5 @@ class Example:
     content: bytes
     says: tuple[str, ...] = ()
     never: tuple[str, ...] = ()
+    comes_back: bool = True
     is_exact: bool = False

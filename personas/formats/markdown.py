@@ -1,0 +1,129 @@
+"""`markdown`: plain Markdown. `AGENTS.md` and its like become one part of a persona, other files its prompt.
+
+In a file of the person's own an export lives between two markers; the rest of the file stays byte for byte.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+from personas.formats.common import losses, take_texts
+from personas.formats.frontmatter import read_header, split, with_frontmatter
+from personas.formats.text import ended, folder_of, hyphened, stem_of, text_of, without_blank_start
+from personas.formats.types import (
+    Exported,
+    Format,
+    Imported,
+    ImportedPersona,
+    NewDocument,
+    Note,
+    Source,
+    Unreadable,
+)
+
+_PARTS = {
+    "agents": "context",
+    "claude": "context",
+    "gemini": "context",
+    "soul": "soul",
+    "identity": "identity",
+}
+"""Files known by their names, in lower case without `.md`, and the types of the parts that they become."""
+_BEGIN = "<!-- persona-editor: {} -->"
+_END = "<!-- persona-editor: end -->"
+_WHOLE = re.compile(r"<!-- persona-editor: .* -->\n(?P<text>(?s:.*))<!-- persona-editor: end -->\n?\Z")
+
+
+def read(content: bytes, name: str) -> Imported:
+    """Return the text of a file as a part, where its name says what it is, else as a prompt."""
+    header, body = split(text_of(content))
+    fields, report = ({}, list[Note]()) if header is None else read_header(header, ("name", "description"))
+    if header is not None:
+        body = without_blank_start(body)
+    if (ours := _WHOLE.match(body)) and _END not in ours["text"]:
+        body = ours["text"]
+    if not body.strip():
+        raise Unreadable("it has no text")
+    stem = stem_of(name)
+    kind = _PARTS.get(stem.lower())
+    fallback = stem if kind is None else folder_of(name).strip(".") or stem
+    display, texts, kept, notes = take_texts(fields, "x.markdown.header", fallback=fallback)
+    table: dict[str, Any] = {}
+    if header is not None:
+        said = {key: fields[key] for key in ("name", "description") if isinstance(fields.get(key), str)}
+        table["header"] = {**said, **kept}
+    documents: tuple[NewDocument, ...] = ()
+    if kind is None:
+        texts["system_prompt"] = body
+        notes.append(Note("text", "system_prompt"))
+    else:
+        table["file"] = name.rpartition("/")[2]
+        documents = (NewDocument("part", stem.lower(), {"type": kind, "content": body}),)
+        notes.append(Note("text", f"part {stem.lower()}"))
+    persona = ImportedPersona(
+        name=display, fields=texts, kept=table, documents=documents, report=(*report, *notes)
+    )
+    return Imported((persona,))
+
+
+def write(source: Source) -> Exported:
+    """Return the effective prompt of a persona between its markers, under the frontmatter that its file had."""
+    persona, header = source.persona, source.kept.get("header")
+    if _END in source.prompt:
+        raise Unreadable(f"the prompt holds {_END!r}, which would end it")
+    block = f"{_BEGIN.format(persona.id)}\n{ended(source.prompt)}{_END}\n"
+    report = [Note("system_prompt", "the text"), *losses(source)]
+    if isinstance(header, dict):
+        now = {"name": persona.name, "description": persona.description}
+        fields = {key: now.get(key, value) for key, value in header.items()}
+        content = with_frontmatter(fields, block)
+    else:
+        content = block.encode()
+        if persona.description:
+            report.append(Note("description", None, "plain Markdown has nothing but the text"))
+    file = source.kept.get("file")
+    name = (
+        file
+        if isinstance(file, str) and re.fullmatch(r"\w+\.md", file)
+        else f"{hyphened(persona.name, persona.id)}.md"
+    )
+    return Exported({name: content}, tuple(report))
+
+
+def with_block(there: bytes, exported: bytes) -> bytes:
+    """Return a file that is there with the block of an export in place of the one of the same persona, else at its end.
+
+    Raises:
+        Unreadable: the block in the file has no end, or the file is not UTF-8.
+    """
+    text_of(there)
+    new = b"\r\n" if b"\r\n" in there else b"\n"
+    block = exported[exported.index(b"<!-- persona-editor: ") :].replace(b"\n", new)
+    first, last = block.split(new, 1)[0], _END.encode()
+    start = there.find(first)
+    if start < 0:
+        gap = b"" if not there else new if there.endswith(b"\n") else new + new
+        return there + gap + block
+    end = there.find(last, start)
+    if end < 0:
+        raise Unreadable(f"its part {first.decode()} has no end; put {_END} behind it")
+    return there[:start] + block.rstrip(b"\r\n") + there[end + len(last) :]
+
+
+def fits(_content: bytes, name: str) -> bool:
+    """Whether a file has one of the names that say what it is."""
+    return name.lower().endswith(".md") and stem_of(name).lower() in _PARTS
+
+
+FORMATS = (
+    Format(
+        name="markdown",
+        label="Markdown, such as AGENTS.md or SOUL.md",
+        suffix=".md",
+        read=read,
+        write=write,
+        fits=fits,
+        merge=with_block,
+    ),
+)
