@@ -1,7 +1,8 @@
 """Proposals: changes of an agent's run that are not written, but wait for the person's word.
 
-A run has one proposal, kept or refused as a whole. It is stored with the versions of each document that it changes, and
-with those of the run's persona, as `proposal-N` outside of their numbers. `ProposalStore` is what the run's tools use in
+A run has one proposal, kept or refused as a whole; what is kept of runs that one message began together is one unit of
+undo. It is stored with the versions of each document that it changes, and with those of the run's persona, as
+`proposal-N` outside of their numbers. `ProposalStore` is what the run's tools use in
 place of `Store`: they read what they propose, and nobody else does. To have a run propose, begin its job with
 `AgentJobs.start(..., proposes=True)`; `Chat.proposal` names what it has made.
 """
@@ -9,13 +10,13 @@ place of `Store`: they read what they propose, and nobody else does. To have a r
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
 from personas.document import Document
-from personas.errors import Conflict, InvalidValue, NothingToUndo, UnknownVersion
+from personas.errors import Conflict, InvalidValue, NothingToUndo, UnknownPersona, UnknownVersion
 from personas.files.home import Home
 from personas.files.slug import command
 from personas.files.text_file import SIZE_LIMIT
@@ -25,7 +26,7 @@ from personas.undo import UndoConflict, without
 from personas.versions.authorship import USER, Author, Note, Role, Undone, Version
 from personas.versions.log import PROPOSAL, VersionLog, proposal_to_journal
 from personas.versions.merge import unified_diff
-from personas.versions.undo import Hop, Unit, key_of_run
+from personas.versions.undo import Hop, Unit, key_of_proposal
 from personas.versions.unit_index import UnitIndex
 
 NOT_PROPOSED = "A run whose changes are a proposal cannot {}; tell the owner what you would do."
@@ -189,6 +190,44 @@ def _merged(file: Document, proposal: Version, now: bytes) -> bytes:
         ) from None
 
 
+def waiting(store: Store) -> list[tuple[str, Version]]:
+    """Return every proposal of the home that waits for the person's word, each with its persona's id, oldest first.
+
+    Raises:
+        PersonaError: the disk refuses.
+    """
+    found = []
+    for key in UnitIndex(store.home).documents():
+        if "/" not in key:
+            with suppress(UnknownPersona):  # it is gone
+                found += [(key, one) for one in open_proposals(store, key)]
+    return sorted(found, key=lambda one: one[1].at)
+
+
+def proposed_prompt(store: Store, key: str, name: str) -> str:
+    """Return the prompt of a persona as a proposal for it would have it, for the person to edit.
+
+    Raises:
+        UnknownVersion: there is no such proposal, or it was kept or refused.
+        PersonaError: the persona is gone or broken, or the disk refuses.
+    """
+    return ProposalStore(store, key, _parts(store, key, name)[0][1].by).get(key).system_prompt
+
+
+def edit(store: Store, key: str, name: str, prompt: str) -> None:
+    """Have a proposal for a persona propose this prompt; the rest of it stays, and it waits on.
+
+    Raises:
+        UnknownVersion: there is no such proposal, or it was kept or refused.
+        InvalidValue: the prompt cannot be stored.
+        PersonaError: the persona is gone or broken, or the disk refuses.
+    """
+    from personas.changes import SetPrompt
+
+    by = _parts(store, key, name)[0][1].by
+    ProposalStore(store, key, by).change(key, SetPrompt(prompt), revision=None, by=by)
+
+
 class ProposalStore(Store):
     """The store of one run whose changes are a proposal: what it changes is proposed, and read here as if it were written.
 
@@ -206,7 +245,7 @@ class ProposalStore(Store):
         super().__init__(home, now=store._now)
         self.real = store
         self.persona_id = persona_id
-        self._unit = key_of_run(by.session_id, by.run_id or "")
+        self._unit = key_of_proposal(by.session_id, by.run_id or "")
         self._make_document = partial(_ProposedDocument, self)
         for key in UnitIndex(store.home).documents(self._unit):
             for file, proposal in _of_unit(store, key, self._unit):
@@ -298,7 +337,7 @@ class _ProposedDocument(Document):
             raise InvalidValue(f"The document would be larger than {SIZE_LIMIT // (1024 * 1024)} MB.")
         if self.key != self._store.persona_id:
             self._note(by)
-        key = key_of_run(by.session_id, by.run_id or "")
+        key = key_of_proposal(by.session_id, by.run_id or "")
         known = next((one for one in log.proposals.values() if one.unit == key), None)
         first = before if known is None or _is_note(known) else self.versions.load(known.before)
         changed = [*(known.reason.split(", ") if known is not None else ()), note[0]]
@@ -312,12 +351,17 @@ class _ProposedDocument(Document):
         assert isinstance(file, _ProposedDocument), "the store makes no others"
         with file.lock():
             log, content = file.catch_up(None), file.read()
-            if all(one.unit != key_of_run(by.session_id, by.run_id or "") for one in log.proposals.values()):
+            if all(
+                one.unit != key_of_proposal(by.session_id, by.run_id or "") for one in log.proposals.values()
+            ):
                 file._propose(log, content, content, by, "the library")
 
     def _propose(self, log: VersionLog, first: bytes, after: bytes, by: Author, changed: str) -> Version:
         """Record what the run proposes for this document by now, from the text `first` on."""
-        made = self._version(log, first, after, role="proposal", by=by, subject="file", summary=changed)
+        key = key_of_proposal(by.session_id, by.run_id or "")
+        made = self._version(
+            log, first, after, role="proposal", by=by, subject="file", summary=changed, unit=key
+        )
         names = [name for name, one in log.proposals.items() if one.unit == made.unit]
         name = names[0] if names else f"proposal-{log.proposed + 1}"
         for content in (first, after):

@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import logging
-from collections.abc import Callable, Iterator
+from collections.abc import AsyncIterator, Callable, Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -89,6 +89,8 @@ class AgentJobs:
         self.runner = runner or JobRunner()
         self._ends: dict[str, asyncio.Task[AgentEnd | None]] = {}
         self._beginning: dict[str, _Halt | None] = {}  # by persona: why it is to stop before it began
+        self._turns: set[str] = set()  # personas for whose jobs a place is held
+        self._moved = asyncio.Event()  # for who waits for a place
         self._known: dict[str, Job] = {}  # the last state of each job that is not running here
         self._closing = False
 
@@ -152,6 +154,19 @@ class AgentJobs:
         return found
 
     # -- acting ----------------------------------------------------------------------------------------
+
+    @contextlib.asynccontextmanager
+    async def turn(self, persona_id: str) -> AsyncIterator[None]:
+        """Wait until a further job may be at work, and hold that place for the persona's: for who begins many."""
+        while self._count_working() >= self.options.at_once:
+            self._moved.clear()
+            await self._moved.wait()
+        self._turns.add(persona_id)
+        try:
+            yield
+        finally:
+            self._turns.discard(persona_id)
+            self._moved.set()
 
     async def start(
         self,
@@ -328,9 +343,7 @@ class AgentJobs:
             raise Busy("The program is ending; begin again in the next one.")
         if self.is_live(persona_id) or persona_id in self._beginning:
             raise Busy(f"A task about {persona_id} is at work; steer it or stop it first.")
-        jobs = {run.job.persona_id: run.job for run in self._runs}
-        waiting = {key for key, job in jobs.items() if job.pending_question is not None}
-        working = len({*jobs, *self._beginning} - waiting)
+        working = self._count_working(besides=persona_id)
         if working >= self.options.at_once:
             many = "1 task is" if working == 1 else f"{working} tasks are"
             raise Busy(f"{many} at work, as many as may be at once (tasks_at_once); wait for one or stop it.")
@@ -339,6 +352,13 @@ class AgentJobs:
             yield
         finally:
             del self._beginning[persona_id]
+            self._moved.set()
+
+    def _count_working(self, besides: str = "") -> int:
+        """Return how many jobs are at work, or are about to be; those that wait for the person are not counted."""
+        jobs = {run.job.persona_id: run.job for run in self._runs}
+        waiting = {key for key, job in jobs.items() if job.pending_question is not None}
+        return len({*jobs, *self._beginning, *self._turns} - waiting - {besides})
 
     async def _refuse_when_waiting(self, chat: Chat) -> None:
         """Begin nothing over a question; this is asked once more when the conversation is held."""
@@ -408,6 +428,7 @@ class AgentJobs:
     def _notify(self, job: Job) -> None:
         if not self.is_live(job.persona_id):
             self._known[job.persona_id] = job
+        self._moved.set()
         self.runner.notify(job)
 
     async def _respond_to_found(self, chat: Chat, text: str, question_id: str | None) -> Job:

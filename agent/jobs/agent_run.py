@@ -39,6 +39,7 @@ from agent.jobs.saved_approvals import JobApprovals, SavedApprovals
 from agent.tools import is_control, make_tools
 from agent.tools.context import ToolEnvironment
 from personas.errors import PersonaError
+from personas.versions.undo import is_together
 
 
 class AgentRun(AskingJob):
@@ -224,7 +225,9 @@ class AgentRun(AskingJob):
             limits=job_limits(
                 options, model, self.job, may_begin=may_begin, is_task=lambda: self.job.kind == "task"
             ),
-            unit=self.job.id if self.job.kind == "task" or may_begin or self.job.proposes else None,
+            unit=self.job.id
+            if self.job.kind == "task" or may_begin or self.job.proposes or is_together(self.job.id)
+            else None,
             proposes=self.job.proposes,
             in_reach=self._stop_if_asked,
             prepare=begin,

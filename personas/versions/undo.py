@@ -19,10 +19,28 @@ IMPORT = "import:"
 """How the key of a unit begins that makes personas: undone, it takes them away."""
 
 _COUNTS = re.compile(r"\+\d+ -\d+$")
+_TOGETHER = "many_"
+
+
+def run_together(message_id: str, persona_id: str) -> str:
+    """Return the id of a persona's run where one message began runs of several: all of them are one unit."""
+    return f"{_TOGETHER}{message_id}.{persona_id}"
+
+
+def is_together(run_id: str) -> bool:
+    """Whether a run was begun together with those of other personas."""
+    return run_id.startswith(_TOGETHER)
 
 
 def key_of_run(session_id: str | None, run_id: str) -> str:
-    """Return the key of the unit that is an agent's run."""
+    """Return the key of the unit that an agent's run is, or is a part of."""
+    if is_together(run_id):
+        return f"run::{run_id.partition('.')[0]}"
+    return key_of_proposal(session_id, run_id)
+
+
+def key_of_proposal(session_id: str | None, run_id: str) -> str:
+    """Return the key of what one run proposes, which is kept or refused by itself."""
     return f"run:{session_id}:{run_id}"
 
 

@@ -27,12 +27,12 @@ class UnitIndex:
         with Journal(self._home.inside(self._home.versions) / _FILE) as journal:
             journal.append({"unit": unit, "document": document})
 
-    def documents(self, unit: str) -> list[str]:
-        """Return the keys of the documents that a unit has changed, in the order in which it first did.
+    def documents(self, unit: str | None = None) -> list[str]:
+        """Return the keys of the documents that a unit has changed, in the order in which it first did; None: any unit.
 
         Raises:
             OutsideHome, StorageError: that cannot be read.
         """
         records = Journal(self._home.inside(self._home.versions) / _FILE).read().records
-        keys = [record.get("document") for record in records if record.get("unit") == unit]
+        keys = [record.get("document") for record in records if unit in (None, record.get("unit"))]
         return list(dict.fromkeys(key for key in keys if isinstance(key, str)))

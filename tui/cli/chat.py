@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import click
 
 from tui.cli.group import Invocation
-from tui.cli.options import json_option, model_option, persona_argument
+from tui.cli.options import json_option, model_option
 from tui.cli.task_answers import answer_timeout, wait_option
 
 if TYPE_CHECKING:
@@ -18,8 +18,9 @@ if TYPE_CHECKING:
 
 
 @click.command()
-@persona_argument
-@click.argument("message")
+@click.argument("words", metavar="[ID] MESSAGE", nargs=-1, required=True)
+@click.option("--to", "to", metavar="ID[,ID…]", help="Say it to the agents of these personas, a job each.")
+@click.option("--all", "to_all", is_flag=True, help="Say it to the agents of all personas.")
 @json_option("Print one JSON object a line.")
 @model_option
 @click.option("--new", "fresh", is_flag=True, help="Begin a new conversation.")
@@ -29,8 +30,9 @@ if TYPE_CHECKING:
 @click.pass_obj
 def chat(
     invocation: Invocation,
-    persona_id: str,
-    message: str,
+    words: tuple[str, ...],
+    to: str | None,
+    to_all: bool,
     as_json: bool,
     fresh: bool,
     as_task: bool,
@@ -49,16 +51,39 @@ def chat(
     With --review nothing is written: the changes are a proposal, which you look at with `persona diff`, and keep or
     refuse with `persona restore`.
 
+    With --to or --all each persona's agent gets the message, some at a time. What was changed of each is printed when its
+    job is over, and one undo, of any of them, takes all of it back. Where one fails the others go on, and the exit code is
+    1. What one asks waits for `persona reply`.
+
     \b
     persona chat optimist "make the second line warmer"
     persona chat optimist - --json < request.txt
     persona chat optimist "rewrite the test inputs, one by one" --task
     persona chat optimist "rewrite the test inputs" --task --wait 0
     persona chat optimist "make it shorter" --review
+    persona chat --to optimist,skeptic "make it shorter" --review
     """
     from tui.cli.chat_runner import converse, message_of, run_printed
 
     kind: AgentKind = "task" if as_task else "chat"
+    is_for_many = to is not None or to_all
+    if is_for_many and (to is not None) == to_all:
+        raise click.UsageError("--to and --all exclude each other.")
+    if is_for_many and wait is not None:
+        raise click.UsageError("--wait is for one persona: what several ask waits for `persona reply`.")
+    if len(words) != 2 - is_for_many:
+        wanted = "a message alone: --to names the personas" if is_for_many else "a persona's ID and a message"
+        raise click.UsageError(f"This takes {wanted}.")
+    message = words[-1]
+    if is_for_many:
+        from tui.cli.chat_many import chat_with_many, ids_named
+
+        said, ids = message_of(message), ids_named(invocation.store, to)
+        if not ids:
+            raise click.UsageError("There is no persona to say it to.")
+        code = chat_with_many(invocation, ids, said, kind=kind, fresh=fresh, proposes=review, as_json=as_json)
+        raise click.exceptions.Exit(code)
+    persona_id = words[0]
 
     def begin(printer: Printer) -> int:
         said = message_of(message)

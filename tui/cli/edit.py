@@ -7,7 +7,8 @@ import re
 import subprocess
 import sys
 import tempfile
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import click
@@ -72,6 +73,25 @@ def edit_document(store: Store, persona_id: str) -> None:
             print_error(kept)
         raise
     print_text(message)
+
+
+@contextmanager
+def edit_text(store: Store, key: str, text: str) -> Iterator[str]:
+    """Let the person edit a text, and give it to be stored; the draft of one that could not be is kept.
+
+    Raises:
+        PersonaError: that failed; the message says where the text is.
+    """
+    draft = write_draft(store, key, text)
+    try:
+        run_editor(draft)
+        yield read_draft(draft)
+    except PersonaError as error:
+        if not _has_changes(draft, text):
+            _remove(draft)
+            raise
+        raise EditFailed(f"{str(error).rstrip('.')}; your text is kept in {draft}") from None
+    _remove(draft)
 
 
 def _edit(store: Store, persona_id: str, old: str, draft: Path) -> str:

@@ -95,23 +95,35 @@ def diff(
 @persona_argument
 @click.argument("version", metavar="VERSION")
 @click.option("--refuse", "refused", is_flag=True, help="Drop a proposal instead of keeping it.")
+@click.option("--edit", "edits", is_flag=True, help="Edit a proposal's prompt in $EDITOR, then keep it.")
 @json_option(RESULT)
 @click.pass_obj
-def restore(invocation: Invocation, persona_id: str, version: str, refused: bool, as_json: bool) -> None:
+def restore(
+    invocation: Invocation, persona_id: str, version: str, refused: bool, edits: bool, as_json: bool
+) -> None:
     """Restore a version, or keep a proposal.
 
     VERSION is a number or a name from `persona log`. The present text stays a version. A proposal is merged into the
     present text, in all documents that it changes; with --refuse it is dropped.
+    With --edit you change the proposed prompt in $VISUAL or $EDITOR first.
 
     \b
     persona restore optimist 3
     persona restore optimist proposal-1
+    persona restore optimist proposal-1 --edit
     persona restore optimist proposal-1 --refuse
     """
-    from personas.proposals import is_proposal, keep, refuse
+    from personas.proposals import edit, is_proposal, keep, proposed_prompt, refuse
 
     store = invocation.store
+    if edits and (refused or not is_proposal(version)):
+        raise click.UsageError("--edit is for a proposal that you keep.")
     if is_proposal(version):
+        if edits:
+            from tui.cli.edit import edit_text
+
+            with edit_text(store, persona_id, proposed_prompt(store, persona_id, version)) as prompt:
+                edit(store, persona_id, version, prompt)
         decide = refuse if refused else keep
         _step(lambda of, by: decide(store, of, version), "", persona_id, as_json)
         return
