@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from functools import partial
 from pathlib import Path
 
@@ -13,9 +13,7 @@ from personas.files.text_file import read_regular, replace_file, storage_error
 from personas.formats.registry import format_named
 from personas.formats.text import SIZE_LIMIT
 from personas.formats.types import Exported, Source
-from personas.library.documents import Kind, LibraryDocument
 from personas.library.folders import Library
-from personas.library_store import linked
 from personas.persona import broken_file
 from personas.store import Store
 from personas.toml.parse import parse
@@ -50,24 +48,20 @@ def export(
     if persona.error is not None:
         raise broken_file(persona.id, persona.error, is_readable=bool(persona.revision))
     library, options = Library(store.home), Options(overrides=overrides or {})
+    assembled = options.assemble(persona, library)
     fields = parse(store.text(persona_id))
     tables = fields.get("x")
-    kept = tables.get(form) if isinstance(tables, dict) else None
+    kept = tables.get(wanted.table) if isinstance(tables, dict) else None
     return wanted.write(
         Source(
             persona=persona,
-            prompt=options.assemble(persona, library).text,
+            prompt=assembled.text,
             fields=fields,
             kept=kept if isinstance(kept, dict) else {},
-            documents=tuple(_documents(library, linked(persona))),
+            documents=tuple(one.document for one in assembled.pieces if one.document is not None),
             image=image,
         )
     )
-
-
-def _documents(library: Library, names: Mapping[Kind, Sequence[str]]) -> list[LibraryDocument]:
-    found = [library.get((kind, name)) for kind, all_names in names.items() for name in all_names]
-    return [one for one in found if one is not None and one.error is None]
 
 
 def read_image(path: Path) -> bytes:

@@ -158,7 +158,7 @@ class Importer:
                 display = one_line(name or one.name)[:_NAME_LENGTH] or "Persona"
                 persona_id = free_id(slug(display, fallback="persona"), lambda wanted: wanted in self._taken)
                 links = self._documents(persona_id, one.documents)
-                text = _text_of(display, one, found.format.name, links)
+                text = _text_of(display, one, found.format.table, links)
                 self._write_documents(links, found, undo)
                 if not self._is_trial:
                     reason = f"imported from {_file_name(found)}"
@@ -188,7 +188,7 @@ class Importer:
         undo: list[Any] = []
 
         def edit(text: str) -> str:
-            return _changed(text, name, one, found.format.name, links)
+            return _changed(text, name, one, found.format.table, links)
 
         edit(self._store.text(persona_id))  # refused, nothing is made
         try:

@@ -48,3 +48,8 @@ def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
         twice = Counter(key for key, _ in pairs).most_common(1)[0][0]
         raise Unreadable(f"an object has the key {twice[:60]!r} twice")
     return found
+
+
+def is_json_object(content: bytes) -> bool:
+    """Whether a file begins as a JSON object does; nothing of it is read."""
+    return content[:100].removeprefix(b"\xef\xbb\xbf").lstrip().startswith(b"{")

@@ -9,6 +9,9 @@ from personas.errors import InvalidValue
 from personas.formats.types import Format
 
 MODULES = (
+    "card",
+    "lorebook",
+    "characters",
     "skill",
     "fabric",
     "codex",

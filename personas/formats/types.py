@@ -96,7 +96,7 @@ class Source:
         prompt: its effective prompt, with the overrides of the call.
         fields: its whole TOML.
         kept: its table `[x.FORMAT]`, empty where it has none.
-        documents: what it links of the library, in the order of its links; missing and broken ones are not there.
+        documents: of the library, that the effective prompt is made of, in its sequence.
         image: a PNG to write into, for a format that needs one.
     """
 
@@ -134,6 +134,7 @@ class Format:
         fits: whether a file looks like this format; takes what `read` takes, and is cheap.
         merge: returns a file that is there with an export in it, and all else in it as it is; takes both. None: a file that
             is there is never written to.
+        shares: the name of the format whose table `[x.…]` it uses; empty: it has one of its own.
     """
 
     name: str
@@ -143,3 +144,9 @@ class Format:
     write: Callable[[Source], Exported] | None = None
     fits: Callable[[bytes, str], bool] = _never
     merge: Callable[[bytes, bytes], bytes] | None = None
+    shares: str = ""
+
+    @property
+    def table(self) -> str:
+        """The key in `[x]` of what is kept of a file."""
+        return self.shares or self.name
