@@ -376,14 +376,25 @@ class Document:
         except OSError as error:
             raise storage_error(error, "create", folder) from None
 
-    def delete(self, log: VersionLog, before: bytes, *, by: Author) -> int:
+    def delete(
+        self,
+        log: VersionLog,
+        before: bytes,
+        *,
+        by: Author,
+        reason: str = "deleted",
+        role: Role = "delete",
+        unit: str = "",
+    ) -> int:
         """Remove the files (of a symlink the link alone); return the number of the version that has their text.
 
         Arguments and errors as in `write`.
         """
         self.versions.store(before)
         number = log.current
-        version = self._version(log, before, None, role="delete", by=by, subject="file", summary="deleted")
+        version = self._version(
+            log, before, None, role=role, by=by, subject="file", summary=reason, unit=unit
+        )
         self._record(version)
         with self._void_on_error(None):
             self._require(before, b"")
@@ -460,8 +471,8 @@ class Document:
                 self._put(path, file, lambda: None)
         self._mark_done()
 
-    def make(self, content: bytes, *, by: Author, reason: str, unit: str) -> None:
-        """Write a document that was never there: a change from nothing, and a part of a unit.
+    def make(self, content: bytes, *, by: Author, reason: str, unit: str, role: Role = "change") -> None:
+        """Write a document that is not there: a change from nothing, and a part of a unit.
 
         Raises:
             FileExistsError: it is there.
@@ -471,7 +482,7 @@ class Document:
         for one in (b"", content):
             self.versions.store(one)
         version = self._version(
-            log, b"", content, role="change", by=by, subject="file", summary=reason, unit=unit
+            log, b"", content, role=role, by=by, subject="file", summary=reason, unit=unit
         )
         self._add_to_index(log, version)
         self._record(version)

@@ -623,7 +623,9 @@ class Store:
         only: str | None,
         version: str | int | None = None,
     ) -> Undone:
-        file = self._existing(persona_id)
+        file = self.file(persona_id)
+        if direction == "undo" or not file.log(file.read_if_there()).is_undone:
+            file = self._existing(persona_id)
         done = step_everywhere(self.home, file, self.file, direction, by=by, only=only)
         if done is None:
             of = "of the agent's " if only == "agent" else ""

@@ -135,8 +135,10 @@ def step(
         StorageError: the disk refused; the document is as it was.
     """
     with document.lock(), parsing_once():
-        before = document.read()
-        log = document.catch_up(before)
+        there = document.read_if_there()
+        if there is None and not (direction == "redo" and document.log(None).is_undone):
+            document.read()  # which says that there is none
+        before, log = there or b"", document.catch_up(there)
         for unit in log.history.candidates(direction, only):
             skip = {"type": "skip", "stack": direction, "unit": unit.key}
             try:
@@ -147,11 +149,14 @@ def step(
             if after == before and not unit.is_elsewhere:
                 document.versions.append(skip)
                 continue
-            if not after and unit.key.startswith(IMPORT) and not document.is_optional:
-                return UndoResult(unit, document.delete(log, before, by=by), after)
-            note = ("file", f"{direction} of {unit.describe()}")
-            version = document.write(log, before, after, by=by, note=note, role=direction, unit=unit.key)
-            return UndoResult(unit, version.number, after)
+            number, note = log.next_version, ("file", f"{direction} of {unit.describe()}")
+            if there is None:
+                document.make(after, by=by, reason=note[1], unit=unit.key, role=direction)
+            elif not after and unit.key.startswith(IMPORT) and not document.is_optional:
+                document.delete(log, before, by=by, reason=note[1], unit=unit.key, role=direction)
+            else:
+                document.write(log, before, after, by=by, note=note, role=direction, unit=unit.key)
+            return UndoResult(unit, number, after)
     return None
 
 

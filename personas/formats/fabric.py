@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from personas.formats.common import losses
-from personas.formats.text import ended, folder_of, hyphened, stem_of, text_of
+from personas.formats.text import folder_of, hyphened, stem_of, text_of
 from personas.formats.types import Exported, Format, Imported, ImportedPersona, Note, Source, Unreadable
 
 
@@ -27,7 +27,7 @@ def write(source: Source) -> Exported:
     report = [Note("system_prompt", "the text"), *losses(source)]
     if persona.description:
         report.append(Note("description", None, "the format has nothing but the text"))
-    return Exported({f"{name}/system.md": ended(source.prompt).encode()}, tuple(report))
+    return Exported({f"{name}/system.md": source.prompt.encode()}, tuple(report))
 
 
 def fits(_content: bytes, name: str) -> bool:

@@ -10,7 +10,6 @@ import re
 from collections.abc import Collection, Mapping
 from typing import Any, NamedTuple
 
-from personas.formats.text import ended
 from personas.formats.types import Note, Unreadable
 from personas.formats.yaml_file import dump_yaml, load_yaml
 
@@ -44,7 +43,7 @@ def read_header(header: str, keys: Collection[str] = ()) -> tuple[dict[str, Any]
 
     Args:
         header: the text between its lines.
-        keys: that the format knows; where the frontmatter is no YAML, they tell a key from a line of a text.
+        keys: that the format knows; where the frontmatter is no YAML, they alone end a description.
 
     Raises:
         Unreadable: it holds a list, or not even lines with keys.
@@ -68,7 +67,7 @@ def _read_lines(header: str, keys: Collection[str]) -> dict[str, Any]:
     chunks: list[tuple[str, list[str]]] = []
     for line in header.split("\n"):
         found = _KEY.match(line)
-        in_text = bool(chunks) and len(chunks[-1][1]) > 1
+        in_text = bool(chunks) and chunks[-1][0] == "description"
         if found and found["key"] not in dict(chunks) and (found["key"] in keys or not in_text):
             chunks.append((found["key"], [found["value"] or ""]))
         elif chunks:
@@ -87,5 +86,5 @@ def _value_of(key: str, lines: list[str]) -> Any:
 
 
 def with_frontmatter(fields: Mapping[str, Any], body: str) -> bytes:
-    """Return a file with these fields above a body, which stays as it is but for a line end at its end."""
-    return f"---\n{dump_yaml(dict(fields), blocks=False)}---\n\n{ended(body)}".encode()
+    """Return a file with these fields above a body, which stays as it is."""
+    return f"---\n{dump_yaml(dict(fields), blocks=False)}---\n\n{body}".encode()

@@ -135,6 +135,11 @@ class VersionLog:
         return self.last is not None and self.last.typed
 
     @property
+    def is_undone(self) -> bool:
+        """Whether there is no file because that it was made was undone."""
+        return self.gone is not None and self.gone.role == "undo"
+
+    @property
     def current(self) -> int:
         """The number of the text that the file has, as far as is known; 0: the first one."""
         return max((version.number for version in self.changes()), default=0)

@@ -5,6 +5,7 @@ A unit is an agent's run, or one editing stretch of a person. Undo and redo reve
 
 from __future__ import annotations
 
+import hashlib
 import re
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -17,6 +18,9 @@ Direction = Literal["undo", "redo"]
 
 IMPORT = "import:"
 """How the key of a unit begins that makes personas: undone, it takes them away."""
+
+NOTHING = hashlib.sha256(b"").hexdigest()
+"""SHA-256 of what a document that is not there holds."""
 
 _COUNTS = re.compile(r"\+\d+ -\d+$")
 _TOGETHER = "many_"
@@ -103,6 +107,8 @@ class Unit:
             said[subject] = summary if subject not in said or said[subject] == summary else subject
         parts = list(said.values())
         text = ", ".join(parts[:3]) + (f" and {len(parts) - 3} more" if len(parts) > 3 else "")
+        if self.key.startswith(IMPORT):
+            return f"the import ({text.removeprefix('imported ')})"
         names = {
             "agent": "the agent's run",
             "user": "your edit",
@@ -143,10 +149,10 @@ class UndoHistory:
         self._count = 0
 
     def add(self, version: Version) -> None:
-        """Account for a change that left a text."""
-        if version.sha is None:
+        """Account for a change that left a text, or took back that the document was made."""
+        if version.sha is None and version.role != "undo":
             return
-        hop = Hop(version.before, version.sha)
+        hop = Hop(version.before, version.sha or NOTHING)
         if version.role in ("undo", "redo"):
             unit = self.units.setdefault(
                 version.unit, Unit(version.unit, version.by.kind, notes=[version.note])

@@ -1,0 +1,190 @@
+"""`persona import`, `export` and `formats`: what a person reads, what is written, and that one undo takes it back."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from personas.toml.parse import parse
+from tests.support.persona_agent import Workplace
+
+AGENT = "---\nname: {0}\ndescription: Looks at {0}\nmodel: opus\n---\n\nYou are {0}.\n"
+
+
+def run(place: Workplace, *arguments: str, code: int = 0) -> tuple[str, str]:
+    done = place.run_here(*arguments)
+    assert done.returncode == code, done.stderr.decode()
+    return done.stdout.decode(), done.stderr.decode()
+
+
+def files(place: Workplace) -> dict[str, bytes]:
+    return {
+        str(path.relative_to(place.home)): path.read_bytes()
+        for folder in ("personas", "library")
+        for path in (place.home / folder).rglob("*.*")
+    }
+
+
+@pytest.fixture
+def work(place: Workplace, tmp_path: Path) -> Path:
+    """A folder of a person's files; the home has no personas."""
+    (place.home / "personas").mkdir(parents=True)
+    (place.home / "library").mkdir()
+    for name in ("red", "green"):
+        (tmp_path / "work" / "agents").mkdir(parents=True, exist_ok=True)
+        (tmp_path / "work" / "agents" / f"{name}.md").write_text(AGENT.format(name))
+    (tmp_path / "work" / "README.md").write_text("# Not a persona\n")
+    (tmp_path / "work" / "AGENTS.md").write_text("Run the tests.\n")
+    (tmp_path / "work" / "node_modules" / "x").mkdir(parents=True)
+    (tmp_path / "work" / "node_modules" / "x" / "AGENTS.md").write_text("Not mine.\n")
+    return tmp_path / "work"
+
+
+def test_a_folder_is_imported_and_one_undo_takes_it_back(place: Workplace, work: Path) -> None:
+    before = files(place)
+    said, note = run(place, "import", str(work), "--dry-run")
+    assert "part/work-agents" in said and note == "Nothing was written.\n" and files(place) == before
+    said, note = run(place, "import", str(work))
+    assert [line for line in said.splitlines() if not line.startswith(" ")] == [
+        f"work  from {work}/AGENTS.md (markdown)",
+        f"green  from {work}/agents/green.md (claude)",
+        f"red  from {work}/agents/red.md (claude)",
+    ]
+    assert "as it is: name, description, body -> system_prompt" in said and "kept beside it: model" in said
+    assert note == "Imported 3 personas; persona undo work takes all of it back.\n"
+    made = files(place)
+    assert parse(made["personas/red.toml"].decode()) == {
+        "name": "red",
+        "description": "Looks at red",
+        "system_prompt": "You are red.\n",
+        "x": {"claude": {"model": "opus"}},
+    }
+    assert "imported from red.md" in run(place, "log", "red")[0]
+    said, _ = run(place, "undo", "red")
+    assert said.startswith("Undone: the import (from red.md); also in ") and files(place) == before
+    said, _ = run(place, "redo", "red")
+    assert files(place) == made
+    run(place, "undo", "part/work-agents")
+    assert files(place) == before
+
+
+def test_one_file_that_fails_stops_no_other(place: Workplace, work: Path) -> None:
+    (work / "bad.md").write_bytes(b"\xff\xfe\0")
+    named = [str(work / name) for name in ("bad.md", "agents/red.md", "README.md", "gone.md")]
+    out, err = run(place, "import", *named, "--json", code=1)
+    record = json.loads(out)
+    assert [(one["source"], one["format"], one["id"]) for one in record["imported"]] == [
+        (named[1], "claude", "red")
+    ]
+    assert {"field": "body", "went_to": "system_prompt", "why": ""} in record["imported"][0]["report"]
+    reasons = {one["source"]: one["reason"] for one in record["failed"]}
+    assert list(reasons) == [named[0], named[2], named[3]]
+    assert reasons[named[3]] == f"There is no file {named[3]}." and "No format knows it" in reasons[named[2]]
+    assert all(f"persona: {source}: " in err for source in reasons)
+    assert "There is no format 'gpt'; there are " in run(place, "import", named[1], "--as", "gpt", code=1)[1]
+    assert "UTF-16" in run(place, "import", named[0], "--as", "claude", code=1)[1]
+    run(place, "import", named[1], named[2], "--name", "Two", code=1)
+
+
+def test_a_file_changes_a_persona_that_is_there(place: Workplace, work: Path) -> None:
+    run(place, "new", "Mentor", "--prompt", "You mentor.")
+    path = place.home / "personas" / "mentor.toml"
+    path.write_text("# mine\n" + path.read_text() + 'tags = ["a"] # kept\n')
+    before = path.read_text()
+    said, _ = run(place, "import", str(work / "agents" / "red.md"), "--into", "mentor")
+    assert (
+        said.splitlines()[0].startswith("mentor  from ") and "left out: name: the persona has its own" in said
+    )
+    assert path.read_text() == (
+        '# mine\nname = "Mentor"\nsystem_prompt = """\nYou are red.\n"""\ntags = ["a"] # kept\n'
+        'description = "Looks at red"\n\n[x.claude]\nmodel = "opus"\n'
+    )
+    run(place, "import", str(work / "AGENTS.md"), "--into", "mentor", "--name", "Chief")
+    assert parse(path.read_text())["parts"] == [{"name": "mentor-agents"}]
+    assert parse(path.read_text())["description"] == "Looks at red"
+    after = path.read_text()
+    said, _ = run(place, "import", str(work / "AGENTS.md"), "--into", "mentor", "--name", "Chief")
+    assert path.read_text() == after
+    for _ in range(2):
+        run(place, "undo", "mentor")
+    assert path.read_text() == before and not list((place.home / "library").rglob("*.toml"))
+    assert "no persona 'gone'" in run(place, "import", str(work), "--into", "gone", code=1)[1]
+
+
+def test_nothing_is_left_of_an_import_that_fails(
+    place: Workplace, work: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from personas.errors import StorageError
+    from personas.store import Store
+
+    before = files(place)
+
+    def full(*_given: Any, **_named: Any) -> None:
+        raise StorageError("The disk is full.")
+
+    monkeypatch.setattr(Store, "make", full)
+    _, err = run(place, "import", str(work / "AGENTS.md"), code=1)
+    assert "AGENTS.md: The disk is full." in err and files(place) == before
+
+
+def test_an_export_goes_to_stdout_or_to_a_file_that_is_not_there(place: Workplace, work: Path) -> None:
+    run(place, "import", str(work / "agents" / "red.md"))
+    out, err = run(place, "export", "red", "--to", "claude")
+    assert out == AGENT.format("red") and err == ""
+    target = work / "new" / "red.md"
+    _, err = run(place, "export", "red", "--to", "claude", "--out", str(target))
+    assert target.read_text() == out and err == f"Wrote {target}\n"
+    assert (
+        "is there already" in run(place, "export", "red", "--to", "claude", "--out", str(target), code=1)[1]
+    )
+    record = json.loads(run(place, "export", "red", "--to", "fabric", "--json")[0])
+    assert (record["files"], record["text"]) == (["red/system.md"], "You are red.\n")
+    assert record["report"][-1]["went_to"] is None and record["report"][-1]["why"]
+    run(place, "part", "new", "warm", "--type", "tone", "--content", "Be warm.")
+    run(place, "part", "new", "cold", "--type", "tone", "--content", "Be cold.")
+    run(place, "link", "red", "part", "warm")
+    out, err = run(place, "export", "red", "--to", "codex", "--override", "tone=cold")
+    assert parse(out)["developer_instructions"] == "You are red.\n\nBe cold.\n" and "written out in it" in err
+    assert "no format 'gpt'" in run(place, "export", "red", "--to", "gpt", code=1)[1]
+
+
+@pytest.mark.parametrize("end", ["\n", "\r\n"])
+def test_markdown_is_written_between_its_own_markers(place: Workplace, work: Path, end: str) -> None:
+    run(place, "new", "Red", "--prompt", "You are red.")
+    run(place, "new", "Green", "--prompt", "You are green.")
+    target, mine = work / "CLAUDE.md", f"# Mine{end}{end}Text \t{end}no end".encode()
+    target.write_bytes(mine)
+    for name in ("red", "green", "red"):
+        run(place, "export", name, "--to", "markdown", "--out", str(target))
+    whole = target.read_bytes()
+    assert (
+        whole.startswith(mine)
+        and whole.count(b"You are") == 2
+        and whole.count(end.encode()) == whole.count(b"\n")
+    )
+    target.write_bytes(whole + b"Below.")
+    out, _ = run(place, "export", "red", "--to", "markdown")
+    run(place, "replace", "You are red", "I am red", "red")
+    run(place, "export", "red", "--to", "markdown", "--out", str(target))
+    assert target.read_bytes() == whole.replace(b"You are red", b"I am red") + b"Below."
+    assert out == "<!-- persona-editor: red -->\nYou are red.\n<!-- persona-editor: end -->\n"
+    target.write_bytes(b"<!-- persona-editor: red -->\nlost")
+    assert "has no end" in run(place, "export", "red", "--to", "markdown", "--out", str(target), code=1)[1]
+    assert target.read_bytes() == b"<!-- persona-editor: red -->\nlost"
+
+
+def test_formats_are_listed(place: Workplace) -> None:
+    rows = json.loads(run(place, "formats", "--json")[0])
+    assert {
+        "name": "claude",
+        "label": "Claude Code subagent",
+        "suffix": ".md",
+        "import": True,
+        "export": True,
+    } in rows
+    assert [line.split()[0] for line in run(place, "formats")[0].splitlines()] == [
+        row["name"] for row in rows
+    ]
