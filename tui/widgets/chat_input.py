@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any
 
 from textual import events
@@ -25,22 +26,20 @@ NEWLINE_KEYS = frozenset(
 class ChatInput(SafeTextArea):
     """The text a person is writing: Enter sends it, the newline keys do not."""
 
+    @dataclass(eq=False, repr=False)
     class Paged(Message):
         """PageUp (-1) or PageDown (1) was pressed: it scrolls the agent's output, not the draft.
 
         0: End was pressed in the empty input: scroll to the end of the output.
         """
 
-        def __init__(self, pages: int) -> None:
-            super().__init__()
-            self.pages = pages
+        pages: int
 
+    @dataclass(eq=False, repr=False)
     class Picked(Message):
         """With nothing written, a key that chooses from options: `up`, `down`, a number, `enter`."""
 
-        def __init__(self, key: str) -> None:
-            super().__init__()
-            self.key = key
+        key: str
 
     class TakeBack(Message):
         """Shift+Up was pressed and a message is queued; or Up, with nothing written and no answer to pick."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 
@@ -34,12 +35,11 @@ class CompositionPane(Vertical):
 
     focus_area = "composition"
 
+    @dataclass(eq=False, repr=False)
     class Requested(Message):
         """The person asks for what a command of "composition" does, or to `open` a row."""
 
-        def __init__(self, operation: str) -> None:
-            super().__init__()
-            self.operation = operation
+        operation: str
 
     def __init__(self, id: str = "composition") -> None:
         super().__init__(id=id)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -58,19 +59,17 @@ class FieldForm(VerticalScroll, can_focus=False):
     choices: Mapping[str, Sequence[str]] = {}
     no_choice = ""
 
+    @dataclass(eq=False, repr=False)
     class FieldBlurred(Message):
         """A field lost the focus or was confirmed: its text should be saved now."""
 
-        def __init__(self, slot: TextSlot) -> None:
-            super().__init__()
-            self.slot = slot
+        slot: TextSlot
 
+    @dataclass(eq=False, repr=False)
     class ChoiceRequested(Message):
         """The person wants to choose one of the `choices` of a field."""
 
-        def __init__(self, field: str) -> None:
-            super().__init__()
-            self.field = field
+        field: str
 
     def __init__(self, id: str) -> None:
         super().__init__(id=id)

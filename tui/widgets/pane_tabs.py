@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 from rich.cells import cell_len
 from rich.segment import Segment
@@ -24,12 +25,11 @@ class PaneTabs(NotSelectable, Widget, can_focus=False):
 
     DEFAULT_CSS = "PaneTabs { height: 1; color: $text-muted; layer: panes; }"
 
+    @dataclass(eq=False, repr=False)
     class Chosen(Message):
         """A name was clicked."""
 
-        def __init__(self, pane: str) -> None:
-            super().__init__()
-            self.pane = pane
+        pane: str
 
     class NotePressed(Message):
         """The note was clicked."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from typing import ClassVar
 
@@ -53,25 +54,23 @@ class EntryScrollView(ScrollView, can_focus=False):
         "conversation--new",
     }
 
+    @dataclass
     class Followed(Message):
         """`following` or `new_below` changed."""
 
-        def __init__(self, view: EntryScrollView, following: bool, new_below: bool) -> None:
-            super().__init__()
-            self.view = view
-            self.following = following
-            self.new_below = new_below
+        view: EntryScrollView
+        following: bool
+        new_below: bool
 
         @property
         def control(self) -> EntryScrollView:
             return self.view
 
+    @dataclass
     class Scrolled(Message):
         """The person scrolled."""
 
-        def __init__(self, view: EntryScrollView) -> None:
-            super().__init__()
-            self.view = view
+        view: EntryScrollView
 
         @property
         def control(self) -> EntryScrollView:

@@ -54,13 +54,12 @@ class ConversationView(ReadableScrollView, can_focus=False):
     It never takes the focus. Where it is asked for frames, glyphs and the like, see `EntryScrollView`.
     """
 
+    @dataclass
     class Grown(Message):
         """New content was drawn: `characters` of it arrived since the last of these messages."""
 
-        def __init__(self, view: ConversationView, characters: int) -> None:
-            super().__init__()
-            self.view = view
-            self.characters = characters
+        view: ConversationView
+        characters: int
 
         @property
         def control(self) -> ConversationView:

@@ -1,0 +1,621 @@
+"""`promptfoo`: a configuration of promptfoo, a program that tests prompts: its prompt, tests and assertions.
+
+Code, files and providers that a configuration names are kept as they stand, and never run, read or asked. A prompt is
+written into the configuration as a chat in JSON, in which promptfoo renders each text by itself, and once.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Mapping
+from functools import cached_property
+from typing import Any
+
+from personas.formats.common import losses
+from personas.formats.inputs import input_id
+from personas.formats.json_file import load_json
+from personas.formats.templates import fill, has_signs, names_in, raw, without_raw
+from personas.formats.text import folder_of, one_line, plain_text, stem_of, text_of
+from personas.formats.toml_ready import toml_ready
+from personas.formats.types import Exported, Format, Imported, ImportedPersona, Note, Source, Unreadable
+from personas.formats.yaml_file import dump_yaml, load_yaml
+from personas.test_inputs import COUNT_TYPES, JSON_TYPES, LIST_TYPES, NEGATED, fault_of
+
+Chat = list[dict[str, str]]
+"""Messages with `role` and `content`."""
+
+_TABLE = "x.promptfoo"
+_OURS = frozenset({"prompt", "is_text", "chat", "is_template", "test_files"})
+"""Keys of `[x.promptfoo]` that no configuration has; `tests` in it is a table by the ids of the test inputs."""
+_ROLES = ("system", "developer", "user", "assistant")
+_NOT_A_TEXT = ("file://", "exec:", "package:", "langfuse://", "portkey://", "helicone://", "http:", "https:")
+_FILE = re.compile(r"[^\n]*(?:\*|\.(?:txt|jsonl?|ya?ml|md|j2|csv|tsv|xlsx|py|[cm]?[jt]s)(?::\w+)?)\s*")
+_CODE = frozenset({"javascript", "python", "ruby", "webhook"})
+_WHYS = {
+    "providers": "no provider is asked; which model tries the persona is said by [model]",
+    "targets": "no provider is asked; which model tries the persona is said by [model]",
+    "scenarios": "scenarios are not made into test inputs",
+    "extensions": "code is kept and never run",
+    "nunjucksFilters": "code is kept and never run",
+}
+_NOTHING_SAID = "Begin."
+"""What the persona is told where a test has no words for it."""
+
+_LENGTH = "[...output].length"
+_CHAR_COUNT = re.compile(rf"{re.escape(_LENGTH)} >= (\d{{1,9}}) && {re.escape(_LENGTH)} <= (\d{{1,9}})")
+_MOST = 999_999_999
+_OF_PYTHON = re.compile(r"\(\?P|\(\?[aiLmsux]+\)|\\[AZ]")
+_MODEL = "claude-sonnet-5-5"
+
+
+def read(content: bytes, name: str) -> Imported:
+    """Return the persona that a configuration tests: its prompt, and a test input for each test."""
+    text = text_of(content)
+    config = load_json(text) if name.lower().endswith(".json") else load_yaml(text)
+    if not isinstance(config, dict) or not config.keys() & {"prompts", "tests", "scenarios", "defaultTest"}:
+        raise Unreadable("it is no configuration of promptfoo: it has neither prompts nor tests")
+    return Imported((_Reading(config).persona(name),))
+
+
+class _Reading:
+    """Reads one configuration."""
+
+    def __init__(self, config: Mapping[str, Any]) -> None:
+        self.config = config
+        default = config.get("defaultTest")
+        self.default: Mapping[str, Any] = default if isinstance(default, dict) else {}
+        self.report: list[Note] = []
+        self.label: str | None = None
+        self.system = ""
+        self.chat: Chat = []  # what follows the system message, as templates
+        self.kept: dict[str, Any] = {}
+        self.conversations: dict[str, Chat] = {}  # by the label of their prompt
+        self.used: set[str] = set()  # those that a test names
+
+    def persona(self, name: str) -> ImportedPersona:
+        rest = {
+            key: value for key, value in self.config.items() if key not in ("prompts", "tests", "defaultTest")
+        }
+        fields: dict[str, Any] = {}
+        if isinstance(described := rest.get("description"), str):
+            del rest["description"]
+            fields["description"] = plain_text(described)
+            self.report.append(Note("description", "description"))
+        prompts = self.prompts()
+        inputs, tests, files = self.tests()
+        others = self.others(prompts)
+        default = self.default_test()
+        kept, notes = toml_ready(
+            {
+                **rest,
+                **({"prompts": others} if others else {}),
+                **({} if default is None else {"defaultTest": default}),
+                **({"chat": self.chat} if self.chat else {}),
+                **self.kept,
+                **({"tests": tests} if tests else {}),
+                **({"test_files": files} if files else {}),
+            },
+            _TABLE,
+        )
+        self.report += [
+            Note(one.field, one.went_to, one.why or _WHYS.get(one.field, ""))
+            for one in notes
+            if one.field not in _OURS and (one.went_to is None or one.field not in ("prompts", "tests"))
+        ]
+        fields |= {"system_prompt": self.system, "test_inputs": self.ready(inputs)}
+        stem = stem_of(name)
+        known = self.label or (folder_of(name) if stem.startswith("promptfooconfig") else "") or stem
+        return ImportedPersona(
+            name=one_line(plain_text(known)),
+            fields={key: value for key, value in fields.items() if value},
+            kept=kept,
+            report=tuple(self.report),
+        )
+
+    def ready(self, inputs: list[dict[str, Any]]) -> list[dict[str, Any]]:
+        """Return test inputs as TOML can hold them."""
+        found = []
+        for one in inputs:
+            table, notes = toml_ready({"expect": one.get("expect", [])}, "test_inputs", f"tests.{one['id']}")
+            self.report += [note for note in notes if note.went_to is None]
+            found.append({**one, **(table if table["expect"] else {})})
+        return found
+
+    # -- prompts --------------------------------------------------------------------------------------
+
+    def prompts(self) -> list[tuple[int, Any]]:
+        """Take the first prompt that is written out, and return the others with their places."""
+        rest, is_taken = [], False
+        for at, entry in enumerate(_listed(self.config.get("prompts"))):
+            text = _text_of_prompt(entry)
+            if text is None:
+                rest.append((at, entry))
+            elif not is_taken:
+                is_taken = True
+                self.prompt(entry, text, f"prompts.{at}")
+            else:
+                rest.append((at, entry))
+                chat = _chat_of(text) or []
+                system = chat.pop(0)["content"] if chat and chat[0]["role"] == "system" else ""
+                label = _label(entry)
+                if label is not None and (without_raw(system) or system) == self.system and _is_talk(chat):
+                    self.conversations[label] = chat
+        return rest
+
+    def prompt(self, entry: Any, text: str, field: str) -> None:
+        """Take the persona's prompt."""
+        self.label = _label(entry)
+        if isinstance(entry, dict) and (
+            more := {key: one for key, one in entry.items() if key not in ("raw", "label")}
+        ):
+            self.kept["prompt"] = more
+            self.report += [Note(f"{field}.{key}", f"{_TABLE}.prompt.{key}") for key in more]
+        chat = _chat_of(text)
+        if chat is None:
+            self.kept["is_text"] = True
+            system = text
+        else:
+            system = chat.pop(0)["content"] if chat and chat[0]["role"] in _ROLES[:2] else ""
+            self.chat = [] if chat == [_USER] else chat
+        plain = without_raw(system)
+        self.system = system if plain is None else plain
+        why = ""
+        if plain is None and has_signs(system):
+            self.kept["is_template"] = True
+            why = "it is a template: what is between {{ }} stays as it stands"
+        self.report.append(Note(field, "system_prompt", why))
+
+    def others(self, prompts: list[tuple[int, Any]]) -> list[Any]:
+        """Return the prompts that no test input holds, and say where each went."""
+        others = []
+        for at, entry in prompts:
+            if _label(entry) in self.used:
+                self.report.append(Note(f"prompts.{at}", "test_inputs"))
+                continue
+            others.append(entry)
+            is_file = _text_of_prompt(entry) is None
+            why = "files and programs are not read" if is_file else "the persona has the first prompt"
+            self.report.append(Note(f"prompts.{at}", f"{_TABLE}.prompts", why))
+        return others
+
+    # -- tests ----------------------------------------------------------------------------------------
+
+    def tests(self) -> tuple[list[dict[str, Any]], dict[str, Any], list[Any]]:
+        """Return test inputs, what is kept of the tests by their ids, and what stands for tests elsewhere."""
+        inputs: list[dict[str, Any]] = []
+        kept: dict[str, Any] = {}
+        files: list[Any] = []
+        for at, test in enumerate(_listed(self.config.get("tests"))):
+            field = f"tests.{at}"
+            if not _is_test(test):
+                files.append(test)
+                self.report.append(Note(field, f"{_TABLE}.test_files", "files and programs are not read"))
+                continue
+            inputs.append(self.test(test, field, [one["id"] for one in inputs], kept))
+        if self.used:
+            for rest in kept.values():
+                if rest.get("prompts") == [self.label]:
+                    del rest["prompts"]
+        return inputs, {one: rest for one, rest in kept.items() if rest}, files
+
+    def test(
+        self, test: Mapping[str, Any], field: str, taken: list[str], kept: dict[str, Any]
+    ) -> dict[str, Any]:
+        """Return the test input of a test, and put into `kept` what is left of it."""
+        values = values_of(self.default, test)
+        named = test.get("prompts")
+        label = named[0] if isinstance(named, list) and len(named) == 1 else None
+        talk = self.conversations.get(label) if isinstance(label, str) else None
+        if talk is not None and isinstance(label, str):
+            self.used.add(label)
+        content, why = content_of(
+            self.chat if talk is None else talk, self.system if "is_text" in self.kept else "", values
+        )
+        described = test.get("description")
+        words = plain_text(described) if isinstance(described, str) and described.strip() else ""
+        if content is None:
+            content, why = words or _NOTHING_SAID, "it has no words for the persona, so these stand here"
+        own_id = input_id(words or _last(content), taken)
+        self.report.append(Note(field, f"test_inputs.{own_id}", why))
+        expect, left = self.asserts(test, field, own_id, values)
+        kept[own_id] = {
+            key: value
+            for key, value in _without_assert(test).items()
+            if not (key == "description" and value == own_id) and not (key == "prompts" and talk is not None)
+        }
+        if left:
+            kept[own_id]["assert"] = left
+        if test.get("threshold") is not None:
+            where = f"{_TABLE}.tests.{own_id}"
+            self.report.append(Note(f"{field}.threshold", where, "here all expectations must hold"))
+        said = {"content": content} if isinstance(content, str) else {"messages": content}
+        return {"id": own_id, **said, **({"expect": expect} if expect else {})}
+
+    def asserts(
+        self, test: Mapping[str, Any], field: str, own_id: str, values: Mapping[str, Any]
+    ) -> tuple[list[dict[str, Any]], Any]:
+        """Return the expectations that a test's assertions are, and the assertions that are none."""
+        own, where = test.get("assert", []), f"{_TABLE}.tests.{own_id}"
+        if not isinstance(own, list):
+            self.report.append(Note(f"{field}.assert", where, "it is no list"))
+            return [], own
+        expect, left = [], []
+        for at, one in enumerate(own):
+            found, why = expectation_of(one, values)
+            if found is None:
+                left.append(one)
+            else:
+                expect.append(found)
+            if why:
+                went_to = where if found is None else f"test_inputs.{own_id}"
+                self.report.append(Note(f"{field}.assert.{at}", went_to, why))
+        options = test.get("options")
+        if not (isinstance(options, dict) and options.get("disableDefaultAsserts") is True):
+            expect += [found for one in self.default_asserts if (found := expectation_of(one, values)[0])]
+        return expect, left
+
+    @cached_property
+    def default_asserts(self) -> list[Any]:
+        """The assertions of the default test that become expectations of each test input.
+
+        None of them where tests stand elsewhere, which need them too.
+        """
+        tests, asserts = self.config.get("tests"), self.default.get("assert")
+        if not isinstance(tests, list) or not isinstance(asserts, list) or not all(map(_is_test, tests)):
+            return []
+        return [one for one in asserts if tests and expectation_of(one, _vars(self.default))[0] is not None]
+
+    def default_test(self) -> Any:
+        """Return what is kept of the default test: all but the assertions that stand in each test input."""
+        if not self.default_asserts:
+            return self.config.get("defaultTest")
+        self.report.append(Note("defaultTest.assert", "test_inputs", "it stands in each of them"))
+        left = [one for one in self.default["assert"] if one not in self.default_asserts]
+        return {**_without_assert(self.default), **({"assert": left} if left else {})} or None
+
+
+def values_of(*tests: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the variables of a test behind those of the default one, with what one of them says of another put in."""
+    values = {key: value for test in tests for key, value in _vars(test).items()}
+    return {key: fill(value, values) if isinstance(value, str) else value for key, value in values.items()}
+
+
+def content_of(chat: Chat, text: str, values: Mapping[str, Any]) -> tuple[str | Chat | None, str]:
+    """Return what a test says to the persona, None where nothing, and what a person should know of it.
+
+    Args:
+        chat: the messages of the prompt after its system message, as templates; none: the persona is told the variable.
+        text: the prompt, where it is no chat.
+        values: the test's variables.
+    """
+    if chat:
+        filled = [{**one, "content": _filled(one["content"], values)} for one in chat]
+        left = any(
+            has_signs(fill(one["content"], values)) and without_raw(one["content"]) is None for one in chat
+        )
+        why = "what has no plain value in vars stays as it stands" if left else ""
+        if len(filled) > 1 and _is_talk(filled):
+            return filled, why
+        last = next((one["content"] for one in reversed(filled) if one["role"] == "user"), "")
+        return (last, why) if last.strip() else (None, "")
+    if "input" in values and not text:
+        values = {"input": values["input"]}
+    names = [name for name in names_in(text) if name in values] or list(values)
+    said = {name: value for name in names if (value := _filled(f"{{{{{name}}}}}", values, "")).strip()}
+    if len(said) == 1:
+        return next(iter(said.values())), ""
+    if said:
+        return "\n".join(f"{name}: {value}" for name, value in said.items()), "its vars stand in it by name"
+    return None, ""
+
+
+def expectation_of(said: Any, values: Mapping[str, Any]) -> tuple[dict[str, Any] | None, str]:
+    """Return an assertion as an expectation, None where there is none like it, and what a person should know of it."""
+    if not isinstance(said, dict) or not isinstance(said.get("type"), str):
+        return None, "an assertion without a type, such as a reference, is kept as it stands"
+    found = {key: value for key, value in said.items() if value is not None}
+    kind, value = str(said["type"]), found.get("value")
+    base = kind.removeprefix(NEGATED)
+    if base == "javascript" and isinstance(value, str) and (counts := _CHAR_COUNT.fullmatch(value)):
+        found |= {"type": kind.replace(base, "char-count"), "min": int(counts[1]), "max": int(counts[2])}
+        return {key: one for key, one in found.items() if key != "value" and one != _MOST}, ""
+    if base in _CODE or "transform" in found or "contextTransform" in found:
+        return None, "code is kept and never run"
+    if type(found.get("weight")) in (int, float) and found["weight"] == 0:
+        return None, "with weight 0 it counts for nothing"
+    if isinstance(value, str) and value.startswith("file://"):
+        return None, "files and programs are not read"
+    if base == "word-count" and isinstance(value, dict) and value.keys() <= {"min", "max"}:
+        del found["value"]
+        found |= value
+    elif base in JSON_TYPES and isinstance(value, str):
+        found["value"] = _schema_of(value)
+    elif base in LIST_TYPES and isinstance(value, str):
+        found["value"] = [one.strip() for one in value.split(",") if one.strip()]
+    elif base not in ("equals", *COUNT_TYPES) and type(value) in (int, float):
+        found["value"] = str(value)
+    if base in LIST_TYPES and isinstance(found.get("value"), list):
+        found["value"] = [str(one) if type(one) in (int, float) else one for one in found["value"]]
+    texts = found.get("value") if isinstance(found.get("value"), list) else [found.get("value")]
+    for text in texts or ():
+        if isinstance(text, str) and without_raw(text) is None and has_signs(fill(text, values)):
+            return None, "its value is a template"
+    found = {
+        key: _each(one, lambda text: _filled(text, values)) if key == "value" else one
+        for key, one in found.items()
+    }
+    if base == "regex" and isinstance(found.get("value"), str):
+        try:
+            re.compile(found["value"])
+        except (re.error, RecursionError, OverflowError):
+            return None, "Python does not read its regular expression"
+    if fault := fault_of(found):
+        return None, fault
+    if base == "llm-rubric" and "threshold" in found:
+        return found, "here a rubric holds or does not, whatever its threshold"
+    if "provider" in found or "rubricPrompt" in found:
+        return found, "here the model that [judge] names judges it, in its own way"
+    return found, ""
+
+
+_USER = {"role": "user", "content": "{{input}}"}
+
+
+def _chat_of(text: str) -> Chat | None:
+    """Return the messages of a prompt that is a chat in JSON or YAML, None where it is none."""
+    start = text.lstrip()
+    if not start.startswith(("[", "- ")):
+        return None
+    try:
+        data = load_json(text) if start[0] == "[" else load_yaml(text)
+    except Unreadable:
+        return None
+    if not isinstance(data, list) or not data:
+        return None
+    for one in data:
+        if not isinstance(one, dict) or set(one) != {"role", "content"} or one["role"] not in _ROLES:
+            return None
+        if not isinstance(one["content"], str):
+            return None
+    return [{"role": one["role"], "content": plain_text(one["content"])} for one in data]
+
+
+def _listed(value: Any) -> list[Any]:
+    return value if isinstance(value, list) else [] if value is None else [value]
+
+
+def _is_talk(chat: Chat) -> bool:
+    """Whether messages are a conversation that the persona can answer."""
+    roles = [one["role"] for one in chat]
+    return bool(roles) and roles[0] == roles[-1] == "user" and {*roles} <= {"user", "assistant"}
+
+
+def _text_of_prompt(entry: Any) -> str | None:
+    """Return a prompt that is written out, None for one that is a file or a program."""
+    text = entry.get("raw") if isinstance(entry, dict) else entry
+    if not isinstance(text, str) or not text.strip():
+        return None
+    return None if text.startswith(_NOT_A_TEXT) or _FILE.fullmatch(text) else plain_text(text)
+
+
+def _is_test(test: Any) -> bool:
+    """Whether a test is written out; else it names a file, or a program that makes tests."""
+    return isinstance(test, dict) and "path" not in test
+
+
+def _without_assert(test: Mapping[str, Any]) -> dict[str, Any]:
+    return {key: value for key, value in test.items() if key != "assert"}
+
+
+def _label(entry: Any) -> str | None:
+    label = entry.get("label") if isinstance(entry, dict) else None
+    return label if isinstance(label, str) and label.strip() else None
+
+
+def _vars(test: Any) -> dict[str, Any]:
+    values = test.get("vars") if isinstance(test, dict) else None
+    return values if isinstance(values, dict) else {}
+
+
+def _last(content: str | Chat) -> str:
+    return content if isinstance(content, str) else content[-1]["content"]
+
+
+def _each(value: Any, change: Callable[[str], str]) -> Any:
+    """Return a text, or a list, with each text changed."""
+    if isinstance(value, list):
+        return [change(one) if isinstance(one, str) else one for one in value]
+    return change(value) if isinstance(value, str) else value
+
+
+def _filled(template: str, values: Mapping[str, Any], literal: str | None = None) -> str:
+    """Return a template filled, or the text that its raw block keeps; `literal` in place of one that is not filled."""
+    plain = without_raw(template)
+    found = plain_text(fill(template, values)) if plain is None else plain
+    return found if literal is None or found != template else literal
+
+
+def _schema_of(text: str) -> Any:
+    try:
+        return load_yaml(text)
+    except Unreadable:
+        return text
+
+
+# -- writing ------------------------------------------------------------------------------------------
+
+
+def write(source: Source) -> Exported:
+    """Return a configuration with the effective prompt and the test inputs of a persona."""
+    return _Writing(source).exported()
+
+
+class _Writing:
+    """Writes one configuration."""
+
+    def __init__(self, source: Source) -> None:
+        self.source = source
+        kept = dict(source.kept)
+        self.is_text = kept.pop("is_text", False) is True
+        self.is_template = kept.pop("is_template", False) is True
+        self.chat: Chat = kept.pop("chat", [])
+        self.more_of_prompt: Mapping[str, Any] = kept.pop("prompt", {})
+        self.kept_tests: Mapping[str, Any] = kept.pop("tests", {})
+        self.test_files: list[Any] = kept.pop("test_files", [])
+        self.prompts: list[Any] = kept.pop("prompts", [])
+        self.kept = kept
+        self.prompt = source.prompt if self.is_template else raw(source.prompt, "the prompt")
+        self.report: list[Note] = []
+        self.conversations: dict[str, Chat] = {}  # by label
+
+    def exported(self) -> Exported:
+        persona, label = self.source.persona, self.source.persona.name
+        text = self.prompt if self.is_text else self.chat_text(self.chat or [_USER])
+        self.report += [Note("name", "prompts.0.label"), Note("system_prompt", "prompts.0.raw")]
+        tests = self.tests()
+        if self.conversations:
+            for test in tests:
+                test.setdefault("prompts", [label])
+        talks = [{"label": name, "raw": self.chat_text(chat)} for name, chat in self.conversations.items()]
+        config: dict[str, Any] = {
+            "description": persona.description,
+            "prompts": [{"label": label, "raw": text, **self.more_of_prompt}, *talks, *self.prompts],
+            **self.kept,
+        }
+        if persona.description:
+            self.report.append(Note("description", "description"))
+        elif "description" not in self.kept:
+            del config["description"]
+        self.report += [Note(f"{_TABLE}.{key}", key) for key in self.kept]
+        had = ["test_inputs"]
+        if not self.kept.keys() & {"providers", "targets"}:
+            had.append("model")
+            config["providers"] = [self.provider()]
+        if persona.judge and "defaultTest" not in config:
+            had.append("judge")
+            config["defaultTest"] = {"options": {"provider": f"anthropic:messages:{persona.judge}"}}
+            self.report.append(Note("judge", "defaultTest.options.provider"))
+        if tests or self.test_files:
+            config["tests"] = [*tests, *self.test_files]
+        self.report += losses(self.source, but=tuple(had))
+        return Exported({"promptfooconfig.yaml": dump_yaml(config).encode()}, tuple(self.report))
+
+    def chat_text(self, chat: Chat) -> str:
+        """Return messages after the system message as the JSON that promptfoo renders text by text."""
+        system = [{"role": "system", "content": self.prompt}] if self.prompt else []
+        return json.dumps([*system, *chat], ensure_ascii=False, indent=2)
+
+    def provider(self) -> Any:
+        model = self.source.persona.model
+        why = "promptfoo has no effort" if model.effort else ""
+        if model.name is None:
+            why = f"the persona names no model, so {_MODEL} stands there"
+        self.report.append(Note("model", "providers", why))
+        provider = f"anthropic:messages:{model.name or _MODEL}"
+        return {"id": provider, "config": {"max_tokens": model.max_tokens}} if model.max_tokens else provider
+
+    def tests(self) -> list[dict[str, Any]]:
+        """Return the tests of all inputs that say something."""
+        tests: list[dict[str, Any]] = []
+        taken: list[str] = []
+        for table in self.source.fields.get("test_inputs", []):
+            content = table.get("messages", table.get("content"))
+            where = f"test_inputs.{table['id']}"
+            if not content:
+                self.report.append(Note(where, None, "it says nothing"))
+                continue
+            self.report.append(Note(where, "tests"))
+            tests.append(self.test(table, content, taken))
+            taken.append(table["id"])
+            self.report += [
+                Note(f"{where}.{key}", None, "promptfoo repeats all tests: `promptfoo eval --repeat N`")
+                for key in ("samples", "min_pass")
+                if key in table
+            ]
+        return tests
+
+    def test(self, table: Mapping[str, Any], content: str | Chat, taken: list[str]) -> dict[str, Any]:
+        own_id: str = table["id"]
+        kept = self.kept_tests.get(own_id)
+        kept = dict(kept) if isinstance(kept, dict) else {}
+        said = self.said(own_id, content, kept)
+        words = _last(content)
+        test = {"description": own_id, **kept, **said}
+        if "description" not in kept and words != own_id and input_id(words, taken) == own_id:
+            del test["description"]  # the id follows from the words
+        asserts = [self.assertion(one, own_id) for one in table.get("expect", [])]
+        left = kept.get("assert", [])
+        if asserts:
+            test["assert"] = [*asserts, *(left if isinstance(left, list) else [left])]
+        return test
+
+    def said(self, own_id: str, content: str | Chat, kept: Mapping[str, Any]) -> dict[str, Any]:
+        """Return the variables that make what an input says, or the prompt that holds its conversation."""
+        values = _vars(kept)
+        text = self.source.prompt if self.is_text else ""
+        made, _ = content_of(self.chat, text, values_of(self.kept.get("defaultTest", {}), kept))
+        if made is None and content in (kept.get("description", own_id), _NOTHING_SAID):
+            made = content
+        if made == content:
+            return {}
+        if not isinstance(content, str):
+            label = f"conversation {own_id}"
+            self.conversations[label] = [
+                {**one, "content": raw(one["content"], f"the test input {own_id}")} for one in content
+            ]
+            return {"prompts": [label]}
+        names = names_in(self.chat[-1]["content"] if self.chat else text or "{{input}}")
+        if len(names) != 1:
+            why = "the prompt has no one variable for what is said; it needs {{input}}"
+            self.report.append(Note(f"test_inputs.{own_id}.content", "vars.input", why))
+        return {"vars": {**values, names[0] if len(names) == 1 else "input": content}}
+
+    def assertion(self, expect: Mapping[str, Any], own_id: str) -> dict[str, Any]:
+        """Return an expectation as an assertion; a broken one stays as it stands."""
+        found = dict(expect)
+        if fault_of(expect):
+            return found
+        kind = str(expect["type"])
+        base = kind.removeprefix(NEGATED)
+        if base in COUNT_TYPES:
+            bounds = {key: found.pop(key) for key in ("min", "max") if key in found}
+            if base == "word-count":
+                return {**found, **({"value": bounds} if bounds else {})}
+            exact = found.pop("value", None)
+            least, most = bounds.get("min", exact or 0), bounds.get("max", _MOST if exact is None else exact)
+            value = f"{_LENGTH} >= {least} && {_LENGTH} <= {most}"
+            return {**found, "type": kind.replace(base, "javascript"), "value": value}
+        if base == "regex" and _OF_PYTHON.search(expect["value"]):
+            why = "promptfoo reads it as JavaScript does, not as Python"
+            self.report.append(Note(f"test_inputs.{own_id}.expect", "assert", why))
+        if "value" in found:
+            found["value"] = _each(found["value"], lambda text: raw(text, f"the test input {own_id}"))
+        return found
+
+
+_KEYS = re.compile(
+    rb"""(?:^|[{,]\s*|^[ \t]+(?="))["']?(prompts|tests|providers|targets|defaultTest|scenarios)["']?[ ]*:""",
+    re.MULTILINE,
+)
+
+
+def fits(content: bytes, name: str) -> bool:
+    """Whether a file is called like a configuration, or has prompts, and tests or providers."""
+    base = name.rpartition("/")[2].lower()
+    if not base.endswith((".yaml", ".yml", ".json")):
+        return False
+    keys = set(_KEYS.findall(content[:1_000_000]))
+    return base.startswith("promptfooconfig") or (b"prompts" in keys and len(keys) > 1)
+
+
+FORMATS = (
+    Format(
+        name="promptfoo",
+        label="promptfoo configuration, with its tests",
+        suffix=".yaml",
+        read=read,
+        write=write,
+        fits=fits,
+    ),
+)
