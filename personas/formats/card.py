@@ -41,7 +41,7 @@ from personas.persona import PartLink
 _TABLE = "x.card"
 _OURS = "persona-editor"
 """The key of `extensions` under which a card carries what only this program has."""
-_OUR_FIELDS = {"description": str, "summary": str, "model": dict, "test_inputs": list}
+_OUR_FIELDS = {"description": str, "summary": str, "model": dict, "judge": dict, "test_inputs": list}
 """What is taken from there when a card comes back."""
 _NAME_LENGTH = 200
 """Most characters of a name and of a tag."""
@@ -274,7 +274,7 @@ class _Reading:
         kept, notes = toml_ready(
             {key: value for key, value in rest.items() if key not in copies}, f"{_TABLE}.beside_data"
         )
-        self.notes += [*notes, *(Note(key, f"{_TABLE}.copies", f"as data.{key}") for key in copies)]
+        self.notes += [*notes, *(Note(key, f"{_TABLE}.copies") for key in copies)]
         return {key: value for key, value in (("beside_data", kept), ("copies", copies)) if value}
 
     def _asset(self, at: int, asset: Any) -> Any:
@@ -308,7 +308,7 @@ def _is_tag(value: Any) -> bool:
 def write(source: Source) -> Exported:
     """Return a V2 card in JSON."""
     data, report = _card(source)
-    text = json.dumps(_v2(data, source), ensure_ascii=False, indent=4)
+    text = json.dumps(_v2(data, source), ensure_ascii=False, indent=4, default=str)
     return Exported({f"{_stem(source)}.json": f"{text}\n".encode()}, report)
 
 
@@ -320,7 +320,7 @@ def write_png(source: Source) -> Exported:
     card = _v2(data, source)
     cards = {"chara": card, "ccv3": {**card, "spec": "chara_card_v3", "spec_version": "3.0"}}
     texts = {
-        keyword: base64.b64encode(json.dumps(card, ensure_ascii=False, separators=(",", ":")).encode())
+        keyword: base64.b64encode(json.dumps(card, ensure_ascii=False, default=str).encode())
         for keyword, card in cards.items()
     }
     return Exported({f"{_stem(source)}.png": replace_texts(source.image, texts)}, report)
@@ -380,14 +380,15 @@ def _card(source: Source) -> tuple[dict[str, Any], tuple[Note, ...]]:
         ]
         entries = [one for one in entries if not isinstance(one, dict) or "content" in one]
         data["character_book"] = {**kept["character_book"], "entries": entries}
-    ours = {key: source.fields[key] for key in (*_OUR_FIELDS, "judge", "arc") if source.fields.get(key)}
+    ours = {key: source.fields[key] for key in (*_OUR_FIELDS, "arc") if source.fields.get(key)}
     if rest:
         ours |= {"system_prompt": persona.system_prompt, "documents": [_record(one) for one in rest]}
     report += [
         Note(key, f"extensions.{_OURS}.{key}", "cards have none") for key in ours if key in source.fields
     ]
-    if ours and isinstance(data["extensions"], dict):
-        data["extensions"] = {**data["extensions"], _OURS: ours}
+    if ours:
+        extensions = data["extensions"]
+        data["extensions"] = {**(extensions if isinstance(extensions, dict) else {}), _OURS: ours}
     return data, tuple(report)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -139,7 +140,7 @@ def _print(done: Sequence[Done], listed: Sequence[Found], dry_run: bool) -> None
 
 
 def report_lines(report: Sequence[Note]) -> list[str]:
-    """Return a report in a few lines: what went as it is in one, then what a person should know."""
+    """Return a report in a few lines: what went as it is in one, then what a person should know, things of one reason in one."""
     as_it_is = [note for note in report if note.went_to is not None and not note.why]
     kept = [note.field for note in as_it_is if str(note.went_to).startswith("x.")]
     moved = [
@@ -149,5 +150,13 @@ def report_lines(report: Sequence[Note]) -> list[str]:
     ]
     lines = [f"as it is: {', '.join(moved)}"] if moved else []
     lines += [f"kept beside it: {', '.join(kept)}"] if kept else []
-    lines += [f"{note.field} -> {note.went_to}: {note.why}" for note in report if note.went_to and note.why]
-    return lines + [f"left out: {note.field}: {note.why}" for note in report if note.went_to is None]
+    whys: dict[tuple[bool, str], list[str]] = {}
+    for note in report:
+        if note.why:
+            field = re.sub(r"(?<=\.)\d+(?=\.)", "*", note.field)
+            moved_to = "" if note.went_to is None else f" -> {note.went_to}"
+            whys.setdefault((note.went_to is None, note.why), []).append(field + moved_to)
+    return lines + [
+        f"{'left out: ' if is_left_out else ''}{', '.join(dict.fromkeys(fields))}: {why}"
+        for (is_left_out, why), fields in sorted(whys.items(), key=lambda one: one[0][0])
+    ]

@@ -5,7 +5,6 @@ The input keeps the focus and the draft whatever happens around it; only Enter o
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from time import monotonic
@@ -44,24 +43,26 @@ class ChatBar(Vertical):
 
     DEFAULT_CSS = Path(__file__).with_suffix(".tcss").read_text(encoding="utf-8")
 
-    @dataclass(eq=False, repr=False)
     class Submitted(Message):
         """The person sends `text`; `mode` says whether it opens a run, steers one or answers a question."""
 
-        bar: ChatBar
-        text: str
-        mode: Mode
+        def __init__(self, bar: ChatBar, text: str, mode: Mode) -> None:
+            super().__init__()
+            self.bar = bar
+            self.text = text
+            self.mode = mode
 
         @property
         def control(self) -> ChatBar:
             return self.bar
 
-    @dataclass(eq=False, repr=False)
     class FollowUp(Message):
         """The person queues `text` for when the run is over."""
 
-        bar: ChatBar
-        text: str
+        def __init__(self, bar: ChatBar, text: str) -> None:
+            super().__init__()
+            self.bar = bar
+            self.text = text
 
         @property
         def control(self) -> ChatBar:
@@ -70,18 +71,20 @@ class ChatBar(Vertical):
     class ApiKeyFound(Message):
         """The draft looks like an API key: it is not sent unless the person sends it again."""
 
-    @dataclass(eq=False, repr=False)
     class Picked(Message):
         """A key for the options of the question; `enter` also from the Reply button."""
 
-        key: str
+        def __init__(self, key: str) -> None:
+            super().__init__()
+            self.key = key
 
-    @dataclass(eq=False, repr=False)
     class TakeBack(Message):
         """A queued message is to be edited again, or removed."""
 
-        key: str
-        edit: bool
+        def __init__(self, key: str, edit: bool) -> None:
+            super().__init__()
+            self.key = key
+            self.edit = edit
 
     class StopPressed(Message):
         """The Stop button was pressed."""
@@ -92,11 +95,12 @@ class ChatBar(Vertical):
     class ShowOutputPressed(Message):
         """The "Show output" button was pressed."""
 
-    @dataclass(eq=False, repr=False)
     class Paged(Message):
         """Scroll the agent's output by so many pages, up when negative; 0: to its end."""
 
-        pages: int
+        def __init__(self, pages: int) -> None:
+            super().__init__()
+            self.pages = pages
 
     def __init__(
         self, *, ascii_only: bool = False, switch: str = "task", while_working: str = WORKING, **options: Any

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any
 
 from textual import events
@@ -26,20 +25,22 @@ NEWLINE_KEYS = frozenset(
 class ChatInput(SafeTextArea):
     """The text a person is writing: Enter sends it, the newline keys do not."""
 
-    @dataclass(eq=False, repr=False)
     class Paged(Message):
         """PageUp (-1) or PageDown (1) was pressed: it scrolls the agent's output, not the draft.
 
         0: End was pressed in the empty input: scroll to the end of the output.
         """
 
-        pages: int
+        def __init__(self, pages: int) -> None:
+            super().__init__()
+            self.pages = pages
 
-    @dataclass(eq=False, repr=False)
     class Picked(Message):
         """With nothing written, a key that chooses from options: `up`, `down`, a number, `enter`."""
 
-        key: str
+        def __init__(self, key: str) -> None:
+            super().__init__()
+            self.key = key
 
     class TakeBack(Message):
         """Shift+Up was pressed and a message is queued; or Up, with nothing written and no answer to pick."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -45,11 +44,12 @@ class CompiledPane(Vertical):
 
     focus_area = "compiled"
 
-    @dataclass(eq=False, repr=False)
     class Opened(Message):
         """The person wants to go where a line, counted from 0, comes from."""
 
-        line: int
+        def __init__(self, line: int) -> None:
+            super().__init__()
+            self.line = line
 
     def __init__(self) -> None:
         super().__init__(id="compiled-pane")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 
@@ -35,11 +34,12 @@ class CompositionPane(Vertical):
 
     focus_area = "composition"
 
-    @dataclass(eq=False, repr=False)
     class Requested(Message):
         """The person asks for what a command of "composition" does, or to `open` a row."""
 
-        operation: str
+        def __init__(self, operation: str) -> None:
+            super().__init__()
+            self.operation = operation
 
     def __init__(self, id: str = "composition") -> None:
         super().__init__(id=id)

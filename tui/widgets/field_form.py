@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -59,17 +58,19 @@ class FieldForm(VerticalScroll, can_focus=False):
     choices: Mapping[str, Sequence[str]] = {}
     no_choice = ""
 
-    @dataclass(eq=False, repr=False)
     class FieldBlurred(Message):
         """A field lost the focus or was confirmed: its text should be saved now."""
 
-        slot: TextSlot
+        def __init__(self, slot: TextSlot) -> None:
+            super().__init__()
+            self.slot = slot
 
-    @dataclass(eq=False, repr=False)
     class ChoiceRequested(Message):
         """The person wants to choose one of the `choices` of a field."""
 
-        field: str
+        def __init__(self, field: str) -> None:
+            super().__init__()
+            self.field = field
 
     def __init__(self, id: str) -> None:
         super().__init__(id=id)

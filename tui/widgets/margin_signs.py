@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 
 from rich.segment import Segment
 from textual import events
@@ -29,11 +28,12 @@ class MarginSigns(NotSelectable, Widget, can_focus=False):
 
     DEFAULT_CSS = "MarginSigns { dock: left; width: 2; display: none; }"
 
-    @dataclass(eq=False, repr=False)
     class Clicked(Message):
         """The person clicked beside a line."""
 
-        line: int
+        def __init__(self, line: int) -> None:
+            super().__init__()
+            self.line = line
 
     def __init__(self, editor: TextEditor) -> None:
         super().__init__()

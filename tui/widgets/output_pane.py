@@ -139,12 +139,13 @@ class OutputPane(Vertical, can_focus=True):
 
     focus_area = "outputs"
 
-    @dataclass
     class Requested(Message):
         """The person asks for what a command of "outputs" does, named by its last part; `text` is what was pasted."""
 
-        operation: str
-        text: str = ""
+        def __init__(self, operation: str, text: str = "") -> None:
+            super().__init__()
+            self.operation = operation
+            self.text = text
 
     def __init__(
         self,

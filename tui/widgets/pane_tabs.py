@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from rich.cells import cell_len
 from rich.segment import Segment
@@ -25,11 +24,12 @@ class PaneTabs(NotSelectable, Widget, can_focus=False):
 
     DEFAULT_CSS = "PaneTabs { height: 1; color: $text-muted; layer: panes; }"
 
-    @dataclass(eq=False, repr=False)
     class Chosen(Message):
         """A name was clicked."""
 
-        pane: str
+        def __init__(self, pane: str) -> None:
+            super().__init__()
+            self.pane = pane
 
     class NotePressed(Message):
         """The note was clicked."""

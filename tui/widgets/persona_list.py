@@ -78,19 +78,21 @@ class PersonaList(Vertical):
 
     BINDINGS: ClassVar[list[BindingType]] = [*bindings("personas")]
 
-    @dataclass(eq=False, repr=False)
     class Opened(Message):
         """A persona was chosen."""
 
-        persona_id: str
+        def __init__(self, persona_id: str) -> None:
+            super().__init__()
+            self.persona_id = persona_id
 
-    @dataclass(eq=False, repr=False)
     class OperationRequested(Message):
         """The person asks for `new`, `duplicate`, `rename`, `delete` or `restore`; `marked` are the marked personas."""
 
-        operation: str
-        persona_id: str | None
-        marked: tuple[str, ...] = ()
+        def __init__(self, operation: str, persona_id: str | None, marked: tuple[str, ...] = ()) -> None:
+            super().__init__()
+            self.operation = operation
+            self.persona_id = persona_id
+            self.marked = marked
 
     def __init__(self, id: str = "personas") -> None:
         super().__init__(id=id)

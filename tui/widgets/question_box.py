@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -50,11 +49,12 @@ class Choices(NotSelectable, Widget, can_focus=False):
 
     picked: reactive[int | None] = reactive(None)
 
-    @dataclass
     class Pressed(Message):
         """An option was clicked."""
 
-        place: int
+        def __init__(self, place: int) -> None:
+            super().__init__()
+            self.place = place
 
     def __init__(self, **options: Any) -> None:
         super().__init__(**options)
@@ -154,12 +154,13 @@ class QuestionBox(Vertical, can_focus=False):
 
     DEFAULT_CSS = Path(__file__).with_suffix(".tcss").read_text(encoding="utf-8")
 
-    @dataclass
     class Answered(Message):
         """An option was chosen: the answer to the question with this id."""
 
-        question_id: str
-        text: str
+        def __init__(self, question_id: str, text: str) -> None:
+            super().__init__()
+            self.question_id = question_id
+            self.text = text
 
     def __init__(self, *, clock: Callable[[], float] = time.monotonic, **options: Any) -> None:
         super().__init__(**options)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from rich.cells import cell_len, set_cell_size
@@ -33,12 +32,13 @@ class Queued(NamedTuple):
 class QueuedLines(NotSelectable, Widget, can_focus=False):
     """The queued messages."""
 
-    @dataclass(eq=False, repr=False)
     class Wanted(Message):
         """A message was clicked: to be edited again, or removed."""
 
-        key: str
-        edit: bool
+        def __init__(self, key: str, edit: bool) -> None:
+            super().__init__()
+            self.key = key
+            self.edit = edit
 
     def __init__(self, *, ascii_only: bool = False, **options: Any) -> None:
         super().__init__(**options)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 
@@ -42,32 +41,36 @@ class TestInputs(Vertical):
 
     BINDINGS: ClassVar[list[BindingType]] = [*bindings("tests")]
 
-    @dataclass(eq=False, repr=False)
     class OperationRequested(Message):
         """The person asks for `new`, `duplicate`, `delete`, `up` or `down`; `marked` are the marked test inputs."""
 
-        operation: str
-        input_id: str | None
-        marked: tuple[str, ...] = ()
+        def __init__(self, operation: str, input_id: str | None, marked: tuple[str, ...] = ()) -> None:
+            super().__init__()
+            self.operation = operation
+            self.input_id = input_id
+            self.marked = marked
 
-    @dataclass(eq=False, repr=False)
     class OutputRequested(Message):
         """The person asks for the output of a test input; `else_edit`: where there is none they edit it."""
 
-        input_id: str
-        else_edit: bool = False
+        def __init__(self, input_id: str, else_edit: bool = False) -> None:
+            super().__init__()
+            self.input_id = input_id
+            self.else_edit = else_edit
 
-    @dataclass(eq=False, repr=False)
     class ExpectationsRequested(Message):
         """The person asks for the expectations of a test input."""
 
-        input_id: str
+        def __init__(self, input_id: str) -> None:
+            super().__init__()
+            self.input_id = input_id
 
-    @dataclass(eq=False, repr=False)
     class Refused(Message):
         """A key cannot do anything here; `typed`: it was a letter for the read-only editor."""
 
-        typed: bool = False
+        def __init__(self, typed: bool = False) -> None:
+            super().__init__()
+            self.typed = typed
 
     def __init__(self, id: str = "tests") -> None:
         super().__init__(id=id)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import ClassVar, Literal, NamedTuple
 
@@ -85,23 +84,25 @@ class RowList(NotSelectable, ScrollView, can_focus=True):
 
     cursor: reactive[int] = reactive(0, init=False)
 
-    @dataclass(eq=False, repr=False)
     class Chosen(Message):
         """A row was opened, by Enter or a click."""
 
-        rows: RowList
-        key: str
+        def __init__(self, rows: RowList, key: str) -> None:
+            super().__init__()
+            self.rows = rows
+            self.key = key
 
         @property
         def control(self) -> RowList:
             return self.rows
 
-    @dataclass(eq=False, repr=False)
     class Highlighted(Message):
         """The cursor moved to another row."""
 
-        rows: RowList
-        key: str
+        def __init__(self, rows: RowList, key: str) -> None:
+            super().__init__()
+            self.rows = rows
+            self.key = key
 
         @property
         def control(self) -> RowList:

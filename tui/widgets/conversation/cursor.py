@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from itertools import takewhile
 
 from rich.cells import cell_len
@@ -23,11 +22,12 @@ _WHOLE = 1 << 20
 class ReadableScrollView(EntryScrollView, can_focus=False):
     """A scroll view of entries with a reading cursor, search and copying."""
 
-    @dataclass
     class TryPressed(Message):
         """What the run of a turn did to the outputs is asked for; `turn_ids`: the turn, and those before it."""
 
-        turn_ids: list[str]
+        def __init__(self, turn_ids: list[str]) -> None:
+            super().__init__()
+            self.turn_ids = turn_ids
 
     # Reading, entry by entry
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
 from typing import ClassVar
 
@@ -54,23 +53,25 @@ class EntryScrollView(ScrollView, can_focus=False):
         "conversation--new",
     }
 
-    @dataclass
     class Followed(Message):
         """`following` or `new_below` changed."""
 
-        view: EntryScrollView
-        following: bool
-        new_below: bool
+        def __init__(self, view: EntryScrollView, following: bool, new_below: bool) -> None:
+            super().__init__()
+            self.view = view
+            self.following = following
+            self.new_below = new_below
 
         @property
         def control(self) -> EntryScrollView:
             return self.view
 
-    @dataclass
     class Scrolled(Message):
         """The person scrolled."""
 
-        view: EntryScrollView
+        def __init__(self, view: EntryScrollView) -> None:
+            super().__init__()
+            self.view = view
 
         @property
         def control(self) -> EntryScrollView:

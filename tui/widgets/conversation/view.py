@@ -54,12 +54,13 @@ class ConversationView(ReadableScrollView, can_focus=False):
     It never takes the focus. Where it is asked for frames, glyphs and the like, see `EntryScrollView`.
     """
 
-    @dataclass
     class Grown(Message):
         """New content was drawn: `characters` of it arrived since the last of these messages."""
 
-        view: ConversationView
-        characters: int
+        def __init__(self, view: ConversationView, characters: int) -> None:
+            super().__init__()
+            self.view = view
+            self.characters = characters
 
         @property
         def control(self) -> ConversationView:

@@ -7,7 +7,6 @@ the text is a step of it, an agent's run one step.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -49,27 +48,28 @@ class TextEditor(SafeTextArea):
 
     DEFAULT_CSS = Path(__file__).with_suffix(".tcss").read_text(encoding="utf-8")
 
-    @dataclass(eq=False, repr=False)
     class Blurred(Message):
         """The editor lost the focus: its text should be saved now."""
 
-        editor: TextEditor
+        def __init__(self, editor: TextEditor) -> None:
+            super().__init__()
+            self.editor = editor
 
         @property
         def control(self) -> TextEditor:
             return self.editor
 
-    @dataclass(eq=False, repr=False)
     class Refused(Message):
         """A letter was typed or a text pasted although the editor is read-only."""
 
-        editor: TextEditor
+        def __init__(self, editor: TextEditor) -> None:
+            super().__init__()
+            self.editor = editor
 
         @property
         def control(self) -> TextEditor:
             return self.editor
 
-    @dataclass(eq=False, repr=False)
     class UndoExhausted(Message):
         """There is nothing left to undo or redo in the text.
 
@@ -79,20 +79,23 @@ class TextEditor(SafeTextArea):
             untouched: the text was not changed since it is shown.
         """
 
-        editor: TextEditor
-        operation: Literal["undo", "redo"]
-        untouched: bool
+        def __init__(self, editor: TextEditor, operation: Literal["undo", "redo"], untouched: bool) -> None:
+            super().__init__()
+            self.editor = editor
+            self.operation = operation
+            self.untouched = untouched
 
         @property
         def control(self) -> TextEditor:
             return self.editor
 
-    @dataclass(eq=False, repr=False)
     class RedoDropped(Message):
         """A change emptied the redo stack; `text` is the newest text it led to, and is stored nowhere else."""
 
-        editor: TextEditor
-        text: str
+        def __init__(self, editor: TextEditor, text: str) -> None:
+            super().__init__()
+            self.editor = editor
+            self.text = text
 
         @property
         def control(self) -> TextEditor:
