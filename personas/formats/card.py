@@ -45,6 +45,7 @@ _OUR_FIELDS = {"description": str, "summary": str, "model": dict, "judge": dict,
 """What is taken from there when a card comes back."""
 _NAME_LENGTH = 200
 """Most characters of a name and of a tag."""
+_MOST_FILES = 10_000
 _LONGEST_URI = 64 * 1024
 """Most characters of an asset that a card holds as a data URI; a longer one is left out."""
 
@@ -107,6 +108,8 @@ def read_png(content: bytes, name: str) -> Imported:
 
 def read_charx(content: bytes, name: str) -> Imported:
     """Return the character of a card in a zip file; nothing else in it is unpacked."""
+    if content.count(b"PK\1\2") > _MOST_FILES:
+        raise Unreadable(f"the zip file holds more than {_MOST_FILES} files")
     try:
         with zipfile.ZipFile(BytesIO(content)) as archive:
             with archive.open("card.json") as file:

@@ -11,6 +11,7 @@ from typing import NamedTuple
 
 from personas.formats.types import Unreadable
 
+_MOST_CHUNKS = 100_000
 SIGNATURE = b"\x89PNG\r\n\x1a\n"
 
 
@@ -77,7 +78,9 @@ def _chunks(content: bytes) -> Iterator[_Chunk]:
     if not content.startswith(SIGNATURE):
         raise Unreadable("it is no PNG")
     view, at = memoryview(content), len(SIGNATURE)
-    while at < len(content):
+    for _ in range(_MOST_CHUNKS):
+        if at == len(content):
+            return
         end = at + 12 + int.from_bytes(view[at : at + 4])
         if end > len(content):
             raise _CutOff("the picture is cut off")
@@ -86,6 +89,7 @@ def _chunks(content: bytes) -> Iterator[_Chunk]:
         if chunk.kind == b"IEND":
             return
         at = end
+    raise Unreadable(f"the picture has more than {_MOST_CHUNKS} chunks")
 
 
 def _text_chunk(keyword: str, text: bytes) -> bytes:

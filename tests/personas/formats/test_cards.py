@@ -169,6 +169,7 @@ def test_a_picture_that_lies_is_refused() -> None:
         (HEAD + struct.pack(">I", 0xFFFFFFFF) + b"tEXtchara\0e30=", "cut off"),
         (HEAD + struct.pack(">I", 3_000_000_000) + b"zTXtchara\0\0x", "cut off"),
         (HEAD + TEXT[:-1] + b"\0", "checksum"),
+        (HEAD + chunk(b"aaaa", b"") * 100_000, "chunks"),
         (picture(chara=b"not base64!"), "no base64"),
         (picture(chara=b"A"), "no base64"),
         (picture(chara=base64.b64encode(json.dumps(V1).encode("utf-16"))), "UTF-16"),
@@ -203,6 +204,7 @@ def test_zip_files_that_lie_are_refused_and_nothing_is_unpacked(tmp_path: Path) 
         (without.getvalue(), "no card.json"),
         (archive(b" " * (65 * 1024 * 1024)), "larger than 64 MB"),
         (archive(b"{" * 100_000), "no JSON"),
+        (whole + b"PK\1\2" * 10_001, "files"),
     ):
         with pytest.raises(Unreadable, match=said):
             read_charx(content, "it.charx")
