@@ -299,7 +299,8 @@ class Store:
 
         Args:
             persona_id: whose.
-            version: its number (also as a string of digits; 0 is the first text), its name, or a version from `log`.
+            version: its number (also as a string of digits; 0 is the first text), its name, a day (see `VersionLog.find`),
+                or a version from `log`.
 
         Raises:
             UnknownVersion: there is none.
@@ -307,7 +308,7 @@ class Store:
         if isinstance(version, Version):  # the log need not be read once more
             return readable(self.file(persona_id).versions.load(version.sha or version.before))
         file, log = self._recorded(persona_id)
-        return file.text(self._load(file, log, _find(persona_id, log, version)))
+        return file.text(self._load(file, log, self._find(persona_id, log, version)))
 
     def version_number(self, persona_id: str, version: str | int) -> int:
         """Return the number of a version that is named by its number or its name.
@@ -315,7 +316,7 @@ class Store:
         Raises:
             UnknownVersion: there is none.
         """
-        return _find(persona_id, self._recorded(persona_id)[1], version)
+        return self._find(persona_id, self._recorded(persona_id)[1], version)
 
     def text_before(self, persona_id: str, version: Version) -> str:
         """Return the text as it was before a change out of `log`.
@@ -365,7 +366,9 @@ class Store:
             log = file.catch_up(content)
             if name in log.names.values():
                 raise InvalidValue(f"There is already a version called {name!r}.")
-            number = file.fix(self._content(file)) if version is None else _find(persona_id, log, version)
+            number = (
+                file.fix(self._content(file)) if version is None else self._find(persona_id, log, version)
+            )
             file.versions.append({"type": "name", "version": number, "name": name}, sync=True)
         return number
 
@@ -388,8 +391,8 @@ class Store:
         file, log = self._recorded(persona_id)
         newer: int | None
         if from_version is not None:
-            older = _find(persona_id, log, from_version)
-            newer = None if to_version is None else _find(persona_id, log, to_version)
+            older = self._find(persona_id, log, from_version)
+            newer = None if to_version is None else self._find(persona_id, log, to_version)
             old = self._load(file, log, older)
             new = self._content(file) if newer is None else self._load(file, log, newer)
         elif log.current:
@@ -420,7 +423,7 @@ class Store:
             log = file.catch_up(before)
             if before is None and not log.versions:
                 raise unknown_persona(self.home, persona_id, has_versions=False)
-            number = _find(persona_id, log, version)
+            number = self._find(persona_id, log, version)
             after = self._load(file, log, number, before)
             file.restore(log, before, number, after, by=by)
             return self._read(persona_id, after)
@@ -606,10 +609,18 @@ class Store:
         version = log.versions[number]
         return file.versions.load(version.sha or version.before, now)
 
+    def _find(self, persona_id: str, log: VersionLog, version: str | int) -> int:
+        found = log.find(version, self._now())
+        if found is None:
+            raise UnknownVersion(
+                f"{persona_id} has no version {version!r}; `{command('log', persona_id)}` shows which there are."
+            )
+        return found
+
     def _unit_of(self, persona_id: str, version: str | int) -> tuple[Direction, str]:
         """Return the unit that a version belongs to, and which way undoing the version goes."""
         _, log = self._recorded(persona_id)
-        number = _find(persona_id, log, version)
+        number = self._find(persona_id, log, version)
         found = log.versions.get(number)
         if found is None or found.sha is None or found.role in ("kept", "snapshot"):
             raise NothingToUndo(f"Version {number} of {persona_id} is not a change that can be undone.")
@@ -657,12 +668,3 @@ def _stale(file: Document, change: Change, revision: str, now: bytes) -> Conflic
     return Conflict(
         f"{file.key} was changed meanwhile; nothing was written.", base=base, ours=ours, theirs=theirs
     )
-
-
-def _find(persona_id: str, log: VersionLog, version: str | int) -> int:
-    found = log.find(version)
-    if found is None:
-        raise UnknownVersion(
-            f"{persona_id} has no version {version!r}; `{command('log', persona_id)}` shows which there are."
-        )
-    return found

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from datetime import datetime
+from datetime import UTC, datetime, timedelta
 from itertools import pairwise
 from typing import Any
 
@@ -172,12 +172,19 @@ class VersionLog:
             return None
         return first if 0 <= age <= _STRETCH else None
 
-    def find(self, version: str | int) -> int | None:
-        """Return the number of a version given by number, by digits, or by name; 0 is the first text."""
+    def find(self, version: str | int, now: datetime) -> int | None:
+        """Return the number of a version given by number, by digits, by name, or by a day; 0 is the first text.
+
+        Args:
+            version: a day is `today`, `yesterday` or `2026-11-29`, and means the text as it began (UTC).
+            now: an aware datetime.
+        """
         if isinstance(version, str):
             for number, name in self.names.items():
                 if name == version and (number == 0 or number in self.versions):
                     return number
+            if (day := _day(version, now)) is not None:
+                return max((one.number for one in self.changes() if one.at < day), default=0)
             if not (version.isascii() and version.isdigit()) or len(version) > 9:
                 return None
         number = int(version)
@@ -327,6 +334,16 @@ def pruned_records(log: VersionLog, kept: list[Version]) -> Iterator[dict[str, A
         "kept": count + 1,
         "proposed": log.proposed,
     }
+
+
+def _day(named: str, now: datetime) -> str | None:
+    """Return a day as versions have it in their time, None for what is none."""
+    today = now.astimezone(UTC).date()
+    days = {"today": today, "yesterday": today - timedelta(days=1)}
+    try:
+        return str(days.get(named) or datetime.strptime(named, "%Y-%m-%d").date())
+    except ValueError:
+        return None
 
 
 def _text_or_none(value: Any) -> str | None:

@@ -11,11 +11,20 @@ from pathlib import Path
 import pytest
 
 from personas.changes import AddTestInput, EditPrompt, ReplaceText, SetDescription, SetName, SetPrompt
-from personas.errors import BrokenFile, Conflict, InvalidValue, OutsideHome, StorageError, UnknownPersona
+from personas.errors import (
+    BrokenFile,
+    Conflict,
+    InvalidValue,
+    OutsideHome,
+    StorageError,
+    UnknownPersona,
+    UnknownVersion,
+)
 from personas.files.home import Home
 from personas.files.text_file import SIZE_LIMIT
 from personas.store import Store
 from personas.versions.authorship import USER, Author
+from tests.personas.conftest import Clock
 
 AGENT = Author("agent", "s1", "r1")
 _TEXT = '# mine\nname = "A"  # a comment\nsystem_prompt = """\nYou are a.\n"""\n'
@@ -232,6 +241,24 @@ def test_a_deleted_persona_comes_back_with_restore(store: Store, file: Path) -> 
 def test_the_first_text_is_version_0_before_anything_is_changed(store: Store, file: Path) -> None:
     assert store.version_number("a", "0") == 0 and store.version_text("a", 0) == _TEXT
     assert store.restore("a", 0, by=USER).name == "A" and store.log("a") == []
+
+
+def test_a_day_means_the_text_as_it_began(store: Store, clock: Clock, file: Path) -> None:
+    assert file.exists()
+    for name in ("B", "C", "D"):  # on the first, second and third of January, at noon
+        store.change("a", SetName(name), by=USER, revision=None)
+        clock.pass_by(days=1)
+    clock.pass_by(days=-1)
+    for day, name in {
+        "2025-12-31": "A", "2026-01-01": "A", "2026-01-02": "B", "yesterday": "B", "today": "C", "2026-01-03": "C",
+        "2026-01-04": "D",
+    }.items():  # fmt: skip
+        assert f'name = "{name}"' in store.version_text("a", day), day
+    assert (store.diff("a", "yesterday").from_, store.diff("a", "today", "2026-01-04").to) == (1, 3)
+    with pytest.raises(UnknownVersion):
+        store.version_text("a", "2026-02-30")
+    store.name_version("a", "today", version=1)
+    assert store.version_number("a", "today") == 1, "a name that somebody gave goes before"
 
 
 def test_an_unknown_persona_leaves_no_trace(store: Store, home: Home) -> None:

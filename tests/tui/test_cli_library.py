@@ -62,6 +62,11 @@ def test_documents_are_made_listed_shown_set_renamed_and_deleted(place: Workplac
     assert "undone" in run(place, "undo", "part/kind").lower()
     assert parsed(place, "part", "users", "warm")
     assert [one["version"] for one in parsed(place, "log", "part/warm")][-1] == 1
+    part = place.home / "library" / "parts" / "warm.toml"
+    part.write_text('type = "tone"\ncontent = "Be tepid."\n')
+    run(place, "part", "show", "warm")
+    part.write_text('type = "tone"\ncontent = "Be hot."\n')
+    assert '-content = "Be tepid."\n+content = "Be hot."' in run(place, "diff", "part/warm")
     assert "there is no" in run(place, "part", "show", "nobody", code=1).lower()
     assert "no command" in run(place, "nobody/x", code=2)
     assert "names no document" in run(place, "log", "nobody/x", code=1)

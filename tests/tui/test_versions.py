@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from agent.models.anthropic.client import AnthropicModel
-from personas.changes import SetPrompt
+from personas.changes import SetName, SetPrompt
 from personas.files.home import open_home
 from personas.versions.authorship import Author, Version
 from tests.agent.outputs.bench import SONNET, answer_of
@@ -76,7 +76,14 @@ async def test_the_timeline_shows_versions_and_does_what_is_chosen_in_it(tmp_pat
         await p.press("enter")
         await p.until(lambda: p.app.screen is timeline and "“plain”" in "".join(rows(p)))
 
-        await p.press("home", "j", "c")
+        await p.press("j", "space", "enter")
+        await p.dialog(ShowDiff)
+        assert "From version 0 to version 1" in drawn(p.app.screen)
+        await p.press("escape")
+        await p.until(lambda: p.app.screen is timeline)
+        await p.press("home", "space", "end", "space", "enter")
+        await p.until(lambda: "unmark the others" in drawn(timeline))
+        await p.press("home", "space", "space", "space", "home", "j", "c")
         await p.dialog(ShowComparison)
         await p.until(lambda: "nothing to compare" in drawn(p.app.screen) or "broke" in drawn(p.app.screen))
         await p.press("escape")
@@ -86,6 +93,17 @@ async def test_the_timeline_shows_versions_and_does_what_is_chosen_in_it(tmp_pat
         p.main.action_go("personas")
         await p.press("ctrl+z")
         await p.until(lambda: p.prompt.text == before)
+
+        store.change("mentor", SetName("Guide"), by=Author("agent", "s", "r1"), revision=None)
+        store.change("mentor", SetPrompt("Be brief."), by=Author("agent", "s", "r2"), revision=None)
+        await p.say("/versions")
+        await p.until(lambda: isinstance(p.app.screen, Versions) and len(rows(p)) == 6)
+        await p.press("j", "u")
+        await p.told("Undone: the agent's run")
+        assert store.get("mentor").name == "Mentor" and store.get("mentor").system_prompt == "Be brief."
+        await p.until(lambda: len(rows(p)) == 7)
+        await p.press("end", "u")
+        await p.told("Version 0 is not a change that can be undone.")
 
 
 @pytest.mark.parametrize("size", [(80, 24), (160, 50)])

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from personas.errors import PersonaError
+from personas.external_writes import know
 from tui.cli.group import Invocation
 from tui.cli.options import Command, json_option, persona_argument
 from tui.cli.printing import columns, print_json, print_text
@@ -177,6 +178,7 @@ def assembled(
         **given,
     )
     persona = invocation.store.get(persona_id)
+    know(invocation.store, persona_id)
     if persona.error is not None:
         raise broken_file(persona.id, persona.error, is_readable=bool(persona.revision))
     return options, persona, options.assemble(persona, Library(invocation.store.home), detail=detail)

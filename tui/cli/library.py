@@ -7,6 +7,7 @@ from typing import Any
 
 import click
 
+from personas.external_writes import know
 from personas.library.documents import FIELDS, KINDS, Kind
 from personas.library_store import LibraryStore
 from tui.cli.group import Invocation
@@ -82,6 +83,7 @@ def _show(kind: Kind) -> click.Command:
     @click.pass_obj
     def command(invocation: Invocation, name: str, as_json: bool) -> None:
         document = LibraryStore(invocation.store).get(kind, name)
+        know(invocation.store, f"{kind}/{name}")
         if as_json:
             print_json(document.to_record(), indent=2)
             return

@@ -108,7 +108,6 @@ def show(
         if as_json:
             raise click.UsageError("--prompt prints a text; `persona compile ID --json` prints JSON")
         _, _, done = assembled(invocation, persona_id, {"overrides": overrides})
-        know(invocation.store, persona_id)
         print_as_it_is(encode(done.text))
         say_missing(done)
         return

@@ -70,12 +70,14 @@ def diff(
 ) -> None:
     """Show what changed.
 
-    Without VERSION, the last change; with one, all since then; with two, all between them. With a proposal, what keeping
-    it would change.
+    Without VERSION, the last change; with one, all since then; with two, all between them. VERSION is a number or a name
+    from `persona log`, or `today`, `yesterday` or a date: the text as that day began (UTC). With a proposal, what keeping it
+    would change.
 
     \b
     persona diff optimist
     persona diff optimist 3
+    persona diff optimist yesterday
     persona diff optimist 3 5
     persona diff optimist proposal-1
     """
@@ -103,7 +105,7 @@ def restore(
 ) -> None:
     """Restore a version, or keep a proposal.
 
-    VERSION is a number or a name from `persona log`. The present text stays a version. A proposal is merged into the
+    VERSION is a number or a name from `persona log`, or a day as in `persona diff`. The present text stays a version. A proposal is merged into the
     present text, in all documents that it changes; with --refuse it is dropped.
     With --edit you change the proposed prompt in $VISUAL or $EDITOR first.
 

@@ -30,14 +30,14 @@ class Versions(Dialog[None]):
 
     Args:
         name: whose versions, any text.
-        choose: told what is to be done (`diff`, `compare`, `bisect`, `restore`, `name`) with which version: its number, or
-            the name of a proposal.
+        choose: told what is to be done (`diff`, `between`, `compare`, `bisect`, `restore`, `undo`, `name`) with which
+            version: its number, or the name of a proposal; `between` with two numbers, the older one first.
         has_outputs: whether outputs can be compared, and what turned a verdict be found.
     """
 
     BINDINGS: ClassVar[list[BindingType]] = [*bindings("versions")]
 
-    def __init__(self, name: str, choose: Callable[[str, str], object], *, has_outputs: bool = True) -> None:
+    def __init__(self, name: str, choose: Callable[..., object], *, has_outputs: bool = True) -> None:
         super().__init__()
         self._of, self._choose, self._has_outputs = name, choose, has_outputs
         self._counts: dict[int, VersionCounts] = {}
@@ -50,8 +50,10 @@ class Versions(Dialog[None]):
             tries = (("versions.compare", "compare"), ("versions.bisect", "bisect"))
             yield self.hint(
                 ("rows.open", "diff"),
+                ("versions.mark", "marks"),
                 *(tries if self._has_outputs else ()),
                 ("versions.restore", "restore"),
+                ("versions.undo", "undo"),
                 ("versions.name", "name"),
                 ("dialog.close", "closes"),
             )
@@ -83,7 +85,21 @@ class Versions(Dialog[None]):
     @on(RowList.Chosen)
     def _chosen(self, event: RowList.Chosen) -> None:
         event.stop()
+        rows = event.rows
+        if (marked := rows.marked) and rows.key is not None:
+            two = {*marked} if len(marked) > 1 else {*marked, rows.key}
+            numbers = sorted((key for key in two if key.isdigit()), key=int)
+            if len(numbers) == 2:
+                self._choose("between", *numbers)
+                return
+            if len(numbers) > 2:
+                self.show_notification("Two versions are compared: unmark the others.")
+                return
         self.action_choose("diff")
+
+    def action_mark(self) -> None:
+        """Mark or unmark the version under the cursor."""
+        self.query_one(RowList).toggle_mark()
 
     def action_choose(self, what: str) -> None:
         """Do something with the version under the cursor."""

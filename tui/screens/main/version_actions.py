@@ -71,7 +71,7 @@ class VersionActions:
         await documents.flush()
         dialog = Versions(
             documents.view.name_of(persona_id),
-            lambda what, version: self._host.start(self._do(dialog, persona_id, what, version)),
+            lambda what, *versions: self._host.start(self._do(dialog, persona_id, what, *versions)),
             has_outputs=self._outputs is not None,
         )
         reading = self._host.start(self._fill(dialog, persona_id))
@@ -110,8 +110,8 @@ class VersionActions:
         rows = await asyncio.to_thread(version_rows, shown, self._now(), all_read=all_read)
         dialog.show_rows(rows)
 
-    async def _do(self, dialog: Versions, persona_id: str, what: str, version: str) -> None:
-        """Do something with a version, or a proposal, of the persona whose timeline is open."""
+    async def _do(self, dialog: Versions, persona_id: str, what: str, version: str, other: str = "") -> None:
+        """Do something with a version or two, or a proposal, of the persona whose timeline is open."""
         if self._documents.id != persona_id:
             return
         if not version.isdigit():
@@ -122,6 +122,8 @@ class VersionActions:
         match what:
             case "diff":
                 await self._show_diff(persona_id, number)
+            case "between":
+                await self._show_between(persona_id, number, int(other))
             case "compare" if self._comparison is not None:
                 await self._comparison.compare(number)
             case "bisect" if self._bisect is not None:
@@ -129,6 +131,9 @@ class VersionActions:
                 await self._bisect(number)
             case "restore":
                 await self._restore(persona_id, number)
+                await self._read_all(dialog, persona_id)
+            case "undo":
+                await self._undo(number)
                 await self._read_all(dialog, persona_id)
             case "name":
                 await self._name(persona_id, number)
@@ -148,6 +153,17 @@ class VersionActions:
             return
         title = f"{when(version.at, self._now())} · {author_name(version.by)} · {reason_of(version)}"
         await self._host.ask(ShowDiff(title, diff))
+
+    async def _show_between(self, persona_id: str, older: int, newer: int) -> None:
+        """Show what differs between two versions."""
+        from tui.screens.dialogs.diff import ShowDiff
+
+        workspace = self._documents.workspace
+        found = await workspace.call(workspace.store.diff, persona_id, older, newer)
+        if found.diff:
+            await self._host.ask(ShowDiff(f"From version {older} to version {newer}", found.diff))
+        else:
+            self._host.show_message("These two versions are the same text.")
 
     async def show_proposal(self, name: str | None = None) -> bool:
         """Show a proposal for the open document, the newest where none is named, and do what the person decides.
@@ -219,6 +235,14 @@ class VersionActions:
         documents.take(restored)
         back = sentence("edit.undo", self._host.keymap, " {} brings back what was there.")
         self._host.show_message(f"Version {number} is restored.{back}")
+
+    async def _undo(self, number: int) -> None:
+        """Undo the unit that a version belongs to, whatever came later; of an undo, redo it."""
+        version = next((one for one in self._versions if one.number == number), None)
+        if version is None or version.sha is None or version.role in ("kept", "snapshot"):
+            self._host.show_message(f"Version {number} is not a change that can be undone.")
+            return
+        await self._documents.undo.step("redo" if version.role == "undo" else "undo", only=version.unit)
 
     async def _name(self, persona_id: str, number: int) -> None:
         from tui.screens.dialogs.text_prompt import AskLine
