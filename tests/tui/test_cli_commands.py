@@ -436,12 +436,16 @@ def test_doctor_lists_what_is_no_persona(place: Workplace) -> None:
     for name in ("notes.md", "Cynic.TOML", ".hidden"):
         (folder / name).write_text("x", encoding="utf-8")
     (folder / "old").mkdir()
+    (folder / "red.md").write_text("---\nname: red\ndescription: Sees red\n---\nSee red.\n", encoding="utf-8")
     notes = [
         line for line in done(place.run_here("doctor")).splitlines() if line.startswith("note  personas: ")
     ]
     assert notes == [
         f"note  personas: {folder / name} is not a persona: a persona is a file that ends in .toml"
         for name in ("Cynic.TOML", "notes.md", "old")
+    ] + [
+        f"note  personas: {folder / 'red.md'} is not a persona: a persona is a file that ends in .toml; "
+        f"`persona import {folder / 'red.md'}` makes one of it"
     ]
 
 

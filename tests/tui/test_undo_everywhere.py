@@ -8,7 +8,7 @@ import pytest
 
 from agent.models.scripted import ToolUse, answer
 from personas.changes import SetPrompt, UpdateTestInput
-from personas.versions.authorship import Author
+from personas.versions.authorship import USER, Author
 from tests.support.program import STAYS, Program, make_store, program
 from tui.document import debounce
 from tui.settings.schema import Settings
@@ -300,3 +300,16 @@ async def test_the_agents_run_is_undone_and_redone_while_a_dialog_is_open(tmp_pa
             if p.app.screen is not p.main:
                 await p.press("escape")
                 await p.until(lambda: p.app.screen is p.main)
+
+
+async def test_an_import_that_is_undone_takes_the_open_persona_away(tmp_path: Path) -> None:
+    store = make_store(tmp_path, {"one": FILE})
+    store.make("two", FILE, by=USER, reason="imported from two.md", unit="import:1")
+    async with program(store) as p:
+        await p.open("two")
+        p.main.personas.rows.focus()
+        await p.press("ctrl+z")
+        await p.told("Undone: the import (from two.md)")
+        await p.until(lambda: p.main.documents.id is None and not store.path("two").exists())
+        await p.until(lambda: len(p.main.personas.rows.rows) == 1)
+        assert not any("outside" in message for message in p.messages)

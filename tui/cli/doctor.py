@@ -164,11 +164,22 @@ def _personas(store: Store, personas: Sequence[Persona]) -> Iterator[CheckResult
             mend = f"; fix {store.path(persona.id)}" if persona.revision else ""
             yield CheckResult("problem", f"persona {persona.id}", f"{describe(persona.error)}{mend}")
     for name in strays(store.home):
-        yield CheckResult(
-            "note",
-            "personas",
-            f"{store.home.personas / name} is not a persona: a persona is a file that ends in .toml",
-        )
+        path = store.home.personas / name
+        what = f"{path} is not a persona: a persona is a file that ends in .toml"
+        yield CheckResult("note", "personas", what + _way_in(path))
+
+
+def _way_in(path: Path) -> str:
+    """Return how a file of another program becomes a persona, empty where no format knows it."""
+    from shlex import quote
+
+    from personas.importing import read_path
+
+    try:
+        found = None if path.is_dir() else read_path(path)
+    except PersonaError:
+        return ""
+    return f"; `persona import {quote(str(path))}` makes one of it" if found is not None else ""
 
 
 def _library(store: Store, personas: Sequence[Persona]) -> Iterator[CheckResult]:

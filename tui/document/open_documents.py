@@ -49,6 +49,9 @@ class OpenDocuments(Protocol):
     def take(self, persona: Persona, *, run_id: str = "", outside: bool = False, record: bool = True) -> None:
         """Show the persona as it is now; what is typed and unsaved stays, merged."""
 
+    def close(self) -> None:
+        """Show no persona: the open one is gone."""
+
     async def read_again(self, *, quiet: bool = False, outside: bool = True) -> None:
         """Read the open persona and take in what is new."""
 

@@ -9,6 +9,7 @@ import asyncio
 from typing import TYPE_CHECKING, Literal
 
 from personas.errors import Conflict, NothingToUndo, PersonaError
+from personas.versions.undo import NOTHING
 from tui.commands.registry import sentence
 from tui.document.merge import MergeConflict, merge_texts
 from tui.terminal.diff_view import shown_counts
@@ -104,6 +105,9 @@ class StoreUndo:
         self._view.show_message(f"{_done(operation)}: {shown_counts(done.summary)}{also}")
         for name, why in done.left:
             self._view.show_message(f"Left as it is: {name}: {why}", error=True)
+        if done.persona.revision == NOTHING:  # what made the persona is undone
+            self._controller.close()
+            return
         self._controller.take(done.persona, record=record)
 
     async def _choose(self, operation: Operation, persona_id: str, conflict: Conflict) -> None:
