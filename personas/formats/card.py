@@ -157,7 +157,11 @@ def _read_card(record: Any, name: str, notes: Iterable[Note] = ()) -> Imported:
     kept = reading.rest()
     if beside:
         kept |= reading.beside(beside)
-    spec = [Note(key, None, "an export writes a V2 card") for key in _SPEC if key in record]
+    spec = [
+        Note(key, key) if record[key] == value else Note(key, None, "an export writes a V2 card")
+        for key, value in _SPEC.items()
+        if key in record
+    ]
     report = (*reading.notes, *notes, *spec)
     persona = ImportedPersona(name=persona_name, fields=fields, kept=kept, documents=documents, report=report)
     return Imported((persona,))
@@ -349,23 +353,21 @@ def _card(source: Source) -> tuple[dict[str, Any], tuple[Note, ...]]:
     persona, kept = source.persona, deepcopy(dict(source.kept))
     for key in ("beside_data", "copies"):
         kept.pop(key, None)
-    fields = {f"{_TAG}{key}" for key in _PARTS} | {
-        f"{_ENTRY}{at}" for at, entry in enumerate(_entries(kept), 1) if "content" not in entry
+    tags = {f"{_TAG}{key}": key for key in _PARTS} | {
+        f"{_ENTRY}{at}": f"character_book, entry {at}"
+        for at, entry in enumerate(_entries(kept), 1)
+        if "content" not in entry
     }
     said: dict[str, str] = {}
     rest: list[LibraryDocument] = []
     report = [Note("name", "name"), Note("system_prompt", "system_prompt"), Note("tags", "tags")]
     for one in source.documents:
-        if one.kind == "part" and (tag := next((tag for tag in one.tags if tag in fields), None)):
+        if tag := next((tag for tag in one.tags if tag in tags), None):
             said[tag] = f"{said[tag]}\n\n{one.content}" if tag in said else one.content
-            report.append(
-                Note(f"part {one.name}", tag.removeprefix(_TAG).replace("entry-", "character_book, entry "))
-            )
-        elif one.kind != "arc":
+            report.append(Note(f"{one.kind} {one.name}", tags[tag]))
+        else:
             rest.append(one)
             report.append(Note(f"{one.kind} {one.name}", "system_prompt", "a card has no library"))
-    if persona.arc is not None:
-        report.append(Note("arc", f"extensions.{_OURS}", "a card has no stages"))
     data = {
         **deepcopy(_DEFAULTS),
         **kept,
@@ -383,12 +385,10 @@ def _card(source: Source) -> tuple[dict[str, Any], tuple[Note, ...]]:
         ]
         entries = [one for one in entries if not isinstance(one, dict) or "content" in one]
         data["character_book"] = {**kept["character_book"], "entries": entries}
-    ours = {key: source.fields[key] for key in (*_OUR_FIELDS, "arc") if source.fields.get(key)}
+    if ours := {key: source.fields[key] for key in (*_OUR_FIELDS, "arc") if source.fields.get(key)}:
+        report += [Note(key, f"extensions.{_OURS}.{key}", "a card has none") for key in ours]
     if rest:
         ours |= {"system_prompt": persona.system_prompt, "documents": [_record(one) for one in rest]}
-    report += [
-        Note(key, f"extensions.{_OURS}.{key}", "cards have none") for key in ours if key in source.fields
-    ]
     if ours:
         extensions = data["extensions"]
         data["extensions"] = {**(extensions if isinstance(extensions, dict) else {}), _OURS: ours}
