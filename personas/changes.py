@@ -13,9 +13,11 @@ from typing import TYPE_CHECKING, Any, ClassVar, Final, Protocol
 
 from personas.errors import EditRefused, InvalidValue
 from personas.files.slug import free_id, slug
+from personas.files.text_file import readable
 from personas.look_alikes import describe_difference, near_match
 from personas.toml import edit as toml_edit
 from personas.toml.parse import parse
+from personas.versions.bundle import unpack
 from personas.versions.merge import count
 
 if TYPE_CHECKING:
@@ -240,6 +242,22 @@ class ReplaceText:
 
 
 @dataclass(frozen=True, slots=True)
+class ReplaceContent:
+    """Replace all files of a document by those in a content, as a version has them."""
+
+    content: bytes
+    subject: str = "file"
+    summary: str = ""
+    typed: ClassVar[bool] = False
+
+    def apply(self, text: str) -> str:
+        return readable(unpack(self.content)[0] or b"")
+
+    def summarise(self, old: str, new: str) -> str:
+        return self.summary or f"file {_line_counts(old, new)}"
+
+
+@dataclass(frozen=True, slots=True)
 class AddTestInput:
     """Add a test input at the end; its `id` is made from the content when not given, see `new_test_input_id`.
 
@@ -439,6 +457,8 @@ def _set_field(text: str, path: tuple[str | int, ...], value: Any) -> str:
         EditRefused: the file has a value of another type there.
     """
     fields = parse(text)
+    if path == ("system_prompt",) and "system_prompt_file" in fields:
+        raise EditRefused("The prompt is not in this file: system_prompt_file names another one.")
     if len(path) > 1:
         _field_at(fields, path[:1], list if path[0] == "test_inputs" else dict)
     old = _field_at(fields, path, type(value))

@@ -27,14 +27,17 @@ def conflicts(text: str) -> list[tuple[int, int]]:
     return found
 
 
-def conflict_in(text: str) -> BrokenFile | None:
-    """Return what to say of the conflicts in a file; the message names all their lines. None where there is none."""
+def conflict_in(text: str, where: str = "") -> BrokenFile | None:
+    """Return what to say of the conflicts in a file; the message names all their lines. None where there is none.
+
+    `where`: names the file, where it is not the document's first.
+    """
     found = conflicts(text)
     if not found:
         return None
     places = [[line_and_column(text, at)[0] for at in span] for span in found]
     lines = ", ".join(f"{first} to {last}" for first, last in places)
-    return BrokenFile(f"unresolved merge conflict, lines {lines}")
+    return BrokenFile(f"unresolved merge conflict{where}, lines {lines}")
 
 
 def require_kept(before: Iterable[str], after: Iterable[str]) -> None:

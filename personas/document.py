@@ -9,7 +9,7 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import os
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
@@ -38,7 +38,7 @@ from personas.files.text_file import (
     sha256,
     storage_error,
 )
-from personas.folder import read_file
+from personas.folder import read_beside, read_file
 from personas.versions.authorship import Author, Note, Role, Version
 from personas.versions.bundle import pack, unpack
 from personas.versions.log import VersionLog, to_journal
@@ -86,6 +86,8 @@ class Document:
         editor: who has it open in another program, if the person does.
         is_optional: whether it may be absent. Then its content is empty, so that making and deleting it are changes
             like others, and an empty file counts as none.
+        beside: returns the further files that a content of the first one names. They need not be there, and they are the
+            person's: none is deleted, nor replaced before what it holds is known.
 
     Raises:
         OutsideHome: the key holds what is no plain file name.
@@ -102,6 +104,7 @@ class Document:
         is_broken: Callable[[bytes], bool] = lambda _content: False,
         editor: OpenInEditor | None = None,
         is_optional: bool = False,
+        beside: Callable[[bytes], tuple[Path, ...]] = lambda _first: (),
     ) -> None:
         if not all(is_id(part) for part in key.split("/", 1)):
             raise OutsideHome(f"{key!r} cannot be the name of a document: a name is a plain file name.")
@@ -111,6 +114,7 @@ class Document:
         self.is_broken = is_broken
         self._editor = editor
         self.is_optional = is_optional
+        self._beside = beside
         self.key = key
         self.paths = paths
         self.path: Path = paths[0]
@@ -160,17 +164,47 @@ class Document:
 
     def read_if_there(self) -> bytes | None:
         """Return the content, or None where there is no file."""
-        files = [self._read(path) for path in self.paths]
-        return None if files[0] is None and not self.is_optional else self.pack(files)
+        files = {path: self._read(path) for path in self.paths}
+        if (first := files[self.path]) is None and not self.is_optional:
+            return None
+        return self.pack(
+            {**files, **{path: read_beside(self._home, path) for path in self._beside(first or b"")}}
+        )
 
-    def pack(self, files: Sequence[bytes | None]) -> bytes:
+    def paths_now(self) -> tuple[Path, ...]:
+        """Return all its files, those that its first one names too."""
+        return (*self.paths, *self._beside(self._read(self.path) or b""))
+
+    def beside(self, content: bytes) -> tuple[Path, ...]:
+        """Return the further files that a content names."""
+        return self._beside(unpack(content)[0] or b"")
+
+    def pack(self, files: Mapping[Path, bytes | None]) -> bytes:
         """Return the content that these files are."""
-        return b"" if self.is_optional and not any(files) else pack(files)
+        if self.is_optional and not any(files.values()):
+            return b""
+        paths = (*self.paths, *self._beside(files[self.path] or b""))
+        return pack([files.get(path) for path in paths])
 
-    def unpack(self, content: bytes) -> list[bytes | None]:
-        """Return the files in a content, one for each path."""
+    def unpack(self, content: bytes) -> dict[Path, bytes | None]:
+        """Return the files in a content by where they lie; those that its first one names only where they are in it."""
         files = unpack(content, len(self.paths))
-        return [file or None for file in files] if self.is_optional else files
+        paths = (*self.paths, *self.beside(content))
+        return {
+            path: file or None if self.is_optional else file for path, file in zip(paths, files, strict=False)
+        }
+
+    def settled(self, before: bytes | None, after: bytes) -> bytes:
+        """Return `after` with the files that it names, and `before` does not, as they are on the disk, if they are.
+
+        So going over to another file, or back to it, writes over nothing that is not known.
+        """
+        known = {} if before is None else self.unpack(before)
+        files = self.unpack(after)
+        for path in [*files][len(self.paths) :]:
+            if path not in known or files[path] is None:
+                files[path] = known.get(path) or read_beside(self._home, path) or files[path]
+        return self.pack(files)
 
     def _read(self, path: Path) -> bytes | None:
         try:
@@ -183,11 +217,12 @@ class Document:
         files = self.unpack(content)
         if len(files) == 1:
             return readable(content)
-        return "".join(
-            f"==> {path.name}\n{readable(file)}"
-            for path, file in zip(self.paths, files, strict=True)
-            if file is not None
-        )
+        shown = ""
+        for path, file in files.items():
+            if file is not None:
+                shown += "" if shown.endswith("\n") or not shown else "\n"
+                shown += f"==> {path.name}\n{readable(file)}"
+        return shown
 
     # -- noticing what others write ---------------------------------------------------------------------
 
@@ -343,23 +378,24 @@ class Document:
 
     def _replace(self, before: bytes, after: bytes) -> None:
         """Write the files that differ; where one cannot be written, those before it are put back."""
-        size, written = len(self.paths), list[tuple[Path, bytes | None]]()
-        if size > 1:
+        old, new = self.unpack(before), self.unpack(after)
+        written: list[Path] = []
+        if len({**old, **new}) > 1:
             self._require(before, after)
         try:
-            for path, old, new in zip(self.paths, self.unpack(before), self.unpack(after), strict=True):
-                if old != new:
-                    self._put(path, new, partial(self._require_file, path, old, before, after))
-                    written.append((path, old))
+            for path, file in new.items():
+                if old.get(path) != file:
+                    self._put(path, file, partial(self._require_file, path, old.get(path), before, after))
+                    written.append(path)
         except BaseException:
-            for path, old in written:
+            for path in written:
                 with contextlib.suppress(PersonaError, OSError):
-                    self._put(path, old, lambda: None)
+                    self._put(path, old.get(path), lambda: None)
             raise
 
     def _put(self, path: Path, content: bytes | None, check: Callable[[], None]) -> None:
         if content is not None:
-            if self.is_optional:
+            if self.is_optional or path not in self.paths:
                 self._make_folder(path.parent)
             replace_file(path, content, root=self._home.root, check=check)
             return
@@ -406,8 +442,10 @@ class Document:
 
     def restore(
         self, log: VersionLog, before: bytes | None, number: int, after: bytes, *, by: Author
-    ) -> None:
-        """Make the document what it was in a version; of equal content nothing is written.
+    ) -> bytes:
+        """Make the document what it was in a version, and return its content; of equal content nothing is written.
+
+        A file that its first one names stays as it is where the document is brought back, or had another one.
 
         A deleted file that was a symlink becomes one again first, and its target gets the text. It is not made where
         it would lead out of the home, to something else than a file, or to no folder.
@@ -425,17 +463,17 @@ class Document:
         """
         link = None if log.gone is None or before is not None else log.gone.link
         if link is None or os.path.lexists(self.path) or not make_link(self.path, link, root=self._home.root):
-            self._restore(number, after, by, relinked=False)
-            return
+            return self._restore(number, after, by, relinked=False)
         try:
-            self._restore(number, after, by, relinked=True)
+            return self._restore(number, after, by, relinked=True)
         except BaseException:
             with contextlib.suppress(OSError):
                 self.path.unlink()  # the link alone
             raise
 
-    def _restore(self, number: int, after: bytes, by: Author, *, relinked: bool) -> None:
+    def _restore(self, number: int, after: bytes, by: Author, *, relinked: bool) -> bytes:
         before = self.read_if_there()  # a link that was made again has led to a text
+        after = self.settled(before, after)
         log = self.catch_up(before)
         reason = f"version {number} restored"
         if before is None:
@@ -447,6 +485,7 @@ class Document:
                 self._version(log, after, after, role="snapshot", by=by, subject="file", summary=reason)
             )
             self._mark_done()
+        return after
 
     def _bring_back(self, log: VersionLog, content: bytes, *, by: Author, reason: str) -> None:
         """Write a deleted document again: a change from the text it had to `content`, which can be undone.
@@ -460,15 +499,16 @@ class Document:
         version = self._version(log, before, content, role=role, by=by, subject="file", summary=reason)
         self._record(version)
         with self._void_on_error(version.sha):
-            first, *others = self.unpack(content)
+            files = self.unpack(content)
             try:
-                replace_file(self.path, first or b"", root=self._home.root, exclusive=True)
+                replace_file(self.path, files.pop(self.path) or b"", root=self._home.root, exclusive=True)
             except FileExistsError:
                 raise StorageError(
                     f"Another program has just created {self.path}; nothing was written. Try again."
                 ) from None
-            for path, file in zip(self.paths[1:], others, strict=True):
-                self._put(path, file, lambda: None)
+            for path, file in files.items():
+                if path in self.paths or self._read(path) is None:
+                    self._put(path, file, lambda: None)
         self._mark_done()
 
     def make(self, content: bytes, *, by: Author, reason: str, unit: str, role: Role = "change") -> None:

@@ -15,14 +15,38 @@ _LEFT_OUT = "…"
 """Stands in the rest of the file where a text was."""
 _OF_A_TEXT = re.compile(r"[+-]\s*(?:\[\[?[\w.-]+\]\]?|[\w.-]+\s*=\s*…)?\s*")
 """A line of the rest that comes and goes with a text."""
+_HEADING = re.compile(r"^==> (.+\.(?:md|markdown|mdc|txt))\n", re.MULTILINE | re.IGNORECASE)
+"""Stands above the text of a prompt's file, see `Document.text`."""
 
 
 def edited_diff(before: str, after: str, from_name: str = "before", to_name: str = "after") -> str:
-    """Return a unified diff of the texts in two files, each named in its headings; empty for equal files.
+    """Return a unified diff of the texts in two documents, each named in its headings; empty for equal ones.
 
     Nothing that changes is left out: what else differs stands as the file has it, and so does everything where a file
     cannot be read, or differs only in how TOML writes the same.
+
+    Args:
+        before, after: as `Document.text` shows them.
+        from_name, to_name: what the diff calls them.
     """
+    (old, old_beside), (new, new_beside) = _files(before), _files(after)
+    diff = _diff_of_first(old, new, from_name, to_name)
+    beside = "".join(
+        _hunks(*_whole_lines(old_beside.get(name, ""), new_beside.get(name, "")), name)
+        for name in {**old_beside, **new_beside}
+    )
+    return (diff or f"--- {from_name}\n+++ {to_name}\n") + beside if beside else diff
+
+
+def _files(text: str) -> tuple[str, dict[str, str]]:
+    """Return the text of a document's first file, and of the file with its prompt by its name."""
+    if not text.startswith("==> "):
+        return text, {}
+    first, *beside = _HEADING.split(text.partition("\n")[2], 1)
+    return first, dict([beside]) if beside else {}
+
+
+def _diff_of_first(before: str, after: str, from_name: str, to_name: str) -> str:
     try:
         (old, old_rest), (new, new_rest) = _texts(before), _texts(after)
     except BrokenFile:

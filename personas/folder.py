@@ -11,6 +11,7 @@ from personas.files.home import Home
 from personas.files.slug import command, is_id, shown_id
 from personas.files.text_file import read_link, read_regular, remove_file, storage_error
 from personas.persona import Persona, broken_persona, read_persona
+from personas.versions.bundle import pack
 
 
 def stems(home: Home) -> list[str]:
@@ -73,6 +74,32 @@ def read_file(home: Home, path: Path) -> bytes:
         ) from None
 
 
+def prompt_files(home: Home, toml: bytes) -> tuple[Path, ...]:
+    """Return the file that has the prompt of a persona, which its own file names; none where that has the prompt itself."""
+    if b"system_prompt_file" not in toml:
+        return ()
+    from personas.prompt_file import path_in
+
+    return path_in(home.root, toml)
+
+
+def read_beside(home: Home, path: Path) -> bytes | None:
+    """Return the bytes of a file that a document names, None for one that is not there, or is no file in the home.
+
+    Raises:
+        StorageError: it is too large or cannot be read.
+    """
+    try:
+        return read_file(home, path)
+    except (FileNotFoundError, OutsideHome):
+        return None
+
+
+def with_prompt_file(home: Home, toml: bytes) -> bytes:
+    """Return the content of a persona: its file, with that of its prompt where there is one."""
+    return pack([toml, *(read_beside(home, path) for path in prompt_files(home, toml))])
+
+
 def remove_dead_link(home: Home, persona_id: str) -> bool:
     """Remove a persona's file where it is a link that leads to no file of the home; return whether it was one.
 
@@ -111,7 +138,7 @@ def read_all(home: Home, sessions: Mapping[str, str]) -> list[Persona]:
             is_link = os.path.islink(path)  # noqa: PTH114 - never raises; reading says what is wrong
             is_apart = is_link or path in home.instead
             content = read_file(home, path) if is_apart else read_regular(path, root=folder)
-            personas.append(read_persona(stem, content, session_id))
+            personas.append(read_persona(stem, with_prompt_file(home, content), session_id))
         except FileNotFoundError:
             gone = StorageError("The file is gone, or a symlink that leads nowhere.")
             personas.append(broken_persona(stem, gone, session_id=session_id))

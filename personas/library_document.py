@@ -87,7 +87,7 @@ def read_stored(document: Document, content: bytes) -> Persona:
 
 def _read(document: Document, content: bytes) -> LibraryDocument | None:
     kind, name = parse_key(document.key)
-    for at, file in enumerate(document.unpack(content)):
+    for at, file in enumerate(document.unpack(content).values()):
         if file:
             return read_document(kind, name, file, is_skill_file=at == 1)
     return None

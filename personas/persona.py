@@ -14,6 +14,7 @@ from personas.fields import Fault, Fields, FileError, Path, as_file_error, first
 from personas.files.slug import command
 from personas.files.text_file import decode, sha256
 from personas.toml.parse import parse
+from personas.versions.bundle import unpack
 
 if TYPE_CHECKING:
     from personas.test_inputs import Expectation, Message
@@ -81,6 +82,8 @@ class Persona:
         id: the file's stem.
         name: display name; the id where the file has none.
         revision: SHA-256 (hex) of the file's bytes; what a change is checked against. Empty where they cannot be read.
+        system_prompt_file: the file that has the prompt, relative to the home; empty where the persona's own file has it.
+        lacks_prompt_file: whether the file is broken by nothing but that there is no such file.
         judge: name of the model that judges rubrics, where the file has one.
         error: set when the file is broken; the other fields then hold what could be read.
         note: what the person should look at in a file that is not broken, such as the marks of a merge conflict.
@@ -93,6 +96,8 @@ class Persona:
     tags: tuple[str, ...] = ()
     summary: str = ""
     system_prompt: str = ""
+    system_prompt_file: str = ""
+    lacks_prompt_file: bool = False
     model: ModelSettings = ModelSettings()
     judge: str | None = None
     test_inputs: tuple[TestInput, ...] = ()
@@ -127,13 +132,15 @@ def read_persona(persona_id: str, content: bytes, session_id: str | None = None)
 
     Args:
         persona_id: the file's stem.
-        content: the file's bytes.
+        content: the file's bytes, packed with those of the prompt's file where it names one; without them the prompt is
+            empty.
         session_id: its current conversation.
     """
     revision = sha256(content)
+    own, *beside = unpack(content)
     conflict = None
     try:
-        text = decode(content).text
+        text = decode(own or b"").text
         conflict = conflict_in(text)
         fields = parse(text)
     except BrokenFile as error:
@@ -146,6 +153,7 @@ def read_persona(persona_id: str, content: bytes, session_id: str | None = None)
         tags=reader.texts("tags"),
         summary=reader.text("summary"),
         system_prompt=reader.text("system_prompt"),
+        system_prompt_file=reader.prompt_file(),
         model=reader.model(),
         judge=reader.judge(),
         test_inputs=tuple(
@@ -163,9 +171,27 @@ def read_persona(persona_id: str, content: bytes, session_id: str | None = None)
         note=None if conflict is None else as_file_error(conflict),
         agent_chat_session_id=session_id,
     )
+    if persona.system_prompt_file and beside:
+        persona = _with_prompt_of_file(persona, beside[0])
     if reader.faults:
-        return replace(persona, error=first_fault(text, reader.faults))
+        return replace(persona, error=first_fault(text, reader.faults), lacks_prompt_file=False)
     return persona
+
+
+def _with_prompt_of_file(persona: Persona, content: bytes | None) -> Persona:
+    """Return a persona with the prompt in its file, None for one that is not there."""
+    from personas.prompt_file import prompt_of
+
+    name = persona.system_prompt_file
+    if content is None:
+        error = FileError(message=f"its prompt's file {name} is not there, or is no file in the home")
+        return replace(persona, error=error, lacks_prompt_file=True)
+    persona = replace(persona, system_prompt=prompt_of(content))
+    try:
+        conflict = conflict_in(decode(content).text, f" in {name}")
+    except BrokenFile as error:
+        return replace(persona, error=replace(as_file_error(error), message=f"{name} is not UTF-8"))
+    return persona if conflict is None else replace(persona, note=as_file_error(conflict))
 
 
 def broken_persona(
@@ -211,6 +237,15 @@ class _PersonaFields(Fields):
             effort=self.typed(table, "effort", str, ("model",)),
             max_tokens=limit,
         )
+
+    def prompt_file(self) -> str:
+        if "system_prompt_file" not in self.fields:
+            return ""
+        from personas.prompt_file import KEY, fault_of, named_file
+
+        if self.typed(self.fields, KEY, str, ()) is not None and (fault := fault_of(self.fields)):
+            self.note((KEY,), fault)
+        return named_file(self.fields)
 
     def test_inputs(self) -> tuple[TestInput, ...]:
         found: dict[str, TestInput] = {}

@@ -259,7 +259,7 @@ class ProposalStore(Store):
 
     def read_instead(self, file: Document, content: bytes) -> None:
         """Have this content read in place of a document's files."""
-        self.home.instead.update(zip(file.paths, file.unpack(content), strict=True))
+        self.home.instead.update(file.unpack(content))
 
     def fix_version(self, persona_id: str) -> int:
         """Return the number of the version that is written."""
@@ -272,7 +272,7 @@ class ProposalStore(Store):
         """Return the text as it is proposed, and as it is written."""
         if self.name is None:
             raise NothingToUndo(NOTHING_PROPOSED)
-        return self.text(persona_id), self.real.text(persona_id)
+        return self.shown(persona_id), self.real.shown(persona_id)
 
     def undo(
         self, persona_id: str, *, by: Author = USER, only: str | None = None, version: str | int | None = None

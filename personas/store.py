@@ -14,6 +14,7 @@ import contextlib
 import os
 from collections.abc import Callable, Collection
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -32,8 +33,8 @@ from personas.files.current_sessions import current_sessions, link_session
 from personas.files.home import Home
 from personas.files.lock import holder_elsewhere
 from personas.files.slug import command, free_id, is_id, slug
-from personas.files.text_file import BOM, SIZE_LIMIT, decode, encode, readable, replace_file, sha256
-from personas.folder import read_all, remove_dead_link, stems, taken_ids, unknown_persona
+from personas.files.text_file import SIZE_LIMIT, decode, encode, readable, replace_file, sha256
+from personas.folder import prompt_files, read_all, remove_dead_link, stems, taken_ids, unknown_persona
 from personas.persona import Persona, broken_persona, read_persona
 from personas.toml.parse import parsing_once
 from personas.undo import step_everywhere, without
@@ -107,14 +108,19 @@ class Store:
         return holder_elsewhere(path) if os.path.lexists(path) else None
 
     def text(self, persona_id: str) -> str:
-        """Return the file's text as it is on disk (without a byte order mark, line endings kept).
+        """Return the file's text as it is on disk (without a byte order mark, line endings kept); not the prompt's file.
 
         Raises:
             BrokenFile: the file is not UTF-8.
         """
         file = self.file(persona_id)
         content = self._content(file)
-        return decode(next((one for one in file.unpack(content) if one), b"")).text
+        return decode(next((one for one in file.unpack(content).values() if one), b"")).text
+
+    def shown(self, persona_id: str) -> str:
+        """Return the text of all files as it is shown, see `Document.text`."""
+        file = self.file(persona_id)
+        return file.text(self._content(file))
 
     def path(self, persona_id: str) -> Path:
         """Return where the persona's file lies; it need not exist.
@@ -253,11 +259,12 @@ class Store:
         Raises:
             BrokenFile, EditRefused, InvalidValue, Busy, StorageError: see `change`; nothing is kept.
         """
+        from personas.applied import applied
+
         file = self._existing(persona_id)
         with file.lock(), parsing_once():
             content = self._content(file)
-            text = change.apply(decode(content).text)
-            kept = encode(text.removeprefix("\ufeff"), bom=content.startswith(BOM))
+            kept, _ = applied(file, content, change)
             if kept != content:
                 file.keep(file.catch_up(content), content, kept, by=by, reason=reason)
 
@@ -305,10 +312,18 @@ class Store:
         Raises:
             UnknownVersion: there is none.
         """
+        return self.file(persona_id).text(self.version_content(persona_id, version))
+
+    def version_content(self, persona_id: str, version: str | int | Version) -> bytes:
+        """Return the content of a version. Arguments and errors as in `version_text`."""
         if isinstance(version, Version):  # the log need not be read once more
-            return readable(self.file(persona_id).versions.load(version.sha or version.before))
+            return self.file(persona_id).versions.load(version.sha or version.before)
         file, log = self._recorded(persona_id)
-        return file.text(self._load(file, log, self._find(persona_id, log, version)))
+        return self._load(file, log, self._find(persona_id, log, version))
+
+    def at_version(self, persona_id: str, version: str | int | Version) -> Persona:
+        """Return a persona as it was in a version. Arguments and errors as in `version_text`."""
+        return read_persona(persona_id, self.version_content(persona_id, version))
 
     def version_number(self, persona_id: str, version: str | int) -> int:
         """Return the number of a version that is named by its number or its name.
@@ -324,7 +339,8 @@ class Store:
         Raises:
             UnknownVersion: it is not stored any more.
         """
-        return readable(self.file(persona_id).versions.load(version.before))
+        file = self.file(persona_id)
+        return file.text(file.versions.load(version.before))
 
     def fix_version(self, persona_id: str) -> int:
         """Return the number of the version that the file holds, for whoever uses its text; it stays that text's.
@@ -403,9 +419,14 @@ class Store:
         else:
             raise UnknownVersion(f"{persona_id} has no versions yet: nothing has been changed.")
         to_name = "now" if newer is None else f"version {newer}"
-        title, then, now = f"{persona_id}.toml", file.text(old), file.text(new)
-        diff = unified_diff(then, now, f"{title} (version {older})", f"{title} ({to_name})")
-        return Diff(older, newer, diff, *count(then, now))
+        then, now = file.unpack(old), file.unpack(new)
+        diffs = []
+        for path in {**then, **now}:
+            is_first = path == file.path
+            title = f"{persona_id}.toml" if is_first else path.relative_to(self.home.root).as_posix()
+            was, is_now = (readable(files.get(path) or b"") for files in (then, now))
+            diffs.append(unified_diff(was, is_now, f"{title} (version {older})", f"{title} ({to_name})"))
+        return Diff(older, newer, "".join(diffs), *count(file.text(old), file.text(new)))
 
     def restore(self, persona_id: str, version: str | int, *, by: Author) -> Persona:
         """Make the file what it was in `version`, byte for byte; also brings back a deleted persona.
@@ -425,8 +446,7 @@ class Store:
                 raise unknown_persona(self.home, persona_id, has_versions=False)
             number = self._find(persona_id, log, version)
             after = self._load(file, log, number, before)
-            file.restore(log, before, number, after, by=by)
-            return self._read(persona_id, after)
+            return self._read(persona_id, file.restore(log, before, number, after, by=by))
 
     def undo(
         self, persona_id: str, *, by: Author = USER, only: str | None = None, version: str | int | None = None
@@ -469,7 +489,7 @@ class Store:
         for unit in file.preview_log(before).history.candidates("undo"):
             after = without(file, unit, before, "undo")
             if after != before:
-                return readable(before), readable(after)
+                return file.text(before), file.text(after)
         raise NothingToUndo(f"There is nothing to undo in {persona_id}.")
 
     # -- the current conversation ---------------------------------------------------------------------
@@ -520,6 +540,7 @@ class Store:
             subject=f"The persona {persona_id}",
             is_broken=lambda content: read_persona(persona_id, content).error is not None,
             editor=editor,
+            beside=partial(prompt_files, self.home),
         )
 
     def _existing(self, persona_id: str) -> Document:
@@ -555,25 +576,13 @@ class Store:
         typed: bool,
         unit: str,
     ) -> Persona:
-        from personas.changes import ReplaceText
+        from personas.applied import applied
 
         before = (file.read_if_there() or b"") if file.is_optional else self._content(file)
         if revision is not None and sha256(before) != revision:
             raise _stale(file, change, revision, before)
-        files = file.unpack(before)
-        new_place = (
-            len(files) - 1 if file.paths[-1].parent.is_dir() else 0
-        )  # of several the last has its own folder
-        place = next((at for at, content in enumerate(files) if content), new_place)
-        content = files[place] or b""
-        bom = content.startswith(BOM)
-        # Replacing the whole file is how a person mends one that is not even UTF-8.
-        old = readable(content) if isinstance(change, ReplaceText) else decode(content).text
-        new = change.apply(old)
-        files[place] = encode(new.removeprefix("\ufeff") if bom else new, bom=bom)
-        after = file.pack(files)
+        after, note = applied(file, before, change)
         if after != before:
-            note = (change.subject, change.summarise(old, new))
             log = file.catch_up(before)
             file.write(
                 log, before, after, by=by, note=note, reason=reason, typed=typed and not unit, unit=unit
@@ -659,12 +668,14 @@ class Store:
 
 def _stale(file: Document, change: Change, revision: str, now: bytes) -> Conflict:
     """Return the conflict of a change that was meant for the text of an earlier revision."""
-    theirs = file.text(now)
-    base = ours = ""
+    from personas.applied import applied
+
+    old = None
     with contextlib.suppress(PersonaError):  # the earlier text may not be stored, or not take the change
-        base = ours = file.text(file.versions.load(revision))
+        old = file.versions.load(revision)
+    base = ours = "" if old is None else file.text(old)
     with contextlib.suppress(PersonaError):
-        ours = change.apply(base or theirs)
+        ours = file.text(applied(file, now if old is None else old, change)[0])
     return Conflict(
-        f"{file.key} was changed meanwhile; nothing was written.", base=base, ours=ours, theirs=theirs
+        f"{file.key} was changed meanwhile; nothing was written.", base=base, ours=ours, theirs=file.text(now)
     )

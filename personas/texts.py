@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
+from personas.changes import SetPrompt
 from personas.library.skill_file import frontmatter_span, read_skill_file
-from personas.library_changes import set_skill_key
+from personas.library_changes import TextChange, set_skill_key
 from personas.toml.edit import set_value
 from personas.toml.parse import parse
+
+if TYPE_CHECKING:
+    from personas.changes import Change
 
 PROMPT, INPUT = "prompt", "input "
 _KEYS = ("description", "summary", "content", "instruction")
@@ -28,13 +32,14 @@ class TextAt(NamedTuple):
     text: str
 
 
-def texts_in(key: str, text: str, *, is_skill_file: bool = False) -> list[TextAt]:
+def texts_in(key: str, text: str, *, is_skill_file: bool = False, prompt: str | None = None) -> list[TextAt]:
     """Return the texts of a document, in the order in which they are shown.
 
     Args:
         key: a persona's id, or `KIND/NAME`.
         text: of its file.
         is_skill_file: whether that is a `SKILL.md`.
+        prompt: a persona's, where it has a file of its own.
 
     Raises:
         BrokenFile: the text is no TOML.
@@ -42,17 +47,20 @@ def texts_in(key: str, text: str, *, is_skill_file: bool = False) -> list[TextAt
     if is_skill_file:
         said = {**read_skill_file(text)[0], "content": text[frontmatter_span(text)[2] :]}
         return [TextAt(one, (one,), said[one]) for one in ("description", "content") if one in said]
-    values = _of_library(parse(text)) if "/" in key else _of_persona(parse(text))
+    fields = parse(text)
+    if prompt is not None:
+        fields = {**fields, "system_prompt": prompt}
+    values = _of_library(fields) if "/" in key else _of_persona(fields)
     return [one for one in values if isinstance(one.text, str)]
 
 
-def with_text(text: str, path: tuple[str | int, ...], value: str, *, is_skill_file: bool = False) -> str:
-    """Return the text of a file with another value at a path of `texts_in`.
-
-    Raises:
-        BrokenFile, EditRefused: it cannot be changed alone.
-    """
-    return set_skill_key(str(path[0]), value).apply(text) if is_skill_file else set_value(text, path, value)
+def change_of(place: TextAt, value: str, *, is_skill_file: bool = False) -> Change:
+    """Return the change that puts another value in the place of a text."""
+    if is_skill_file:
+        return set_skill_key(str(place.path[0]), value)
+    if place.where == PROMPT:
+        return SetPrompt(value)
+    return TextChange(place.where, "set", lambda text: set_value(text, place.path, value))
 
 
 def _of_persona(fields: dict[str, Any]) -> Iterator[TextAt]:

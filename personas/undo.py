@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from pathlib import Path
 
 from personas.document import Document
 from personas.errors import Conflict, DamagedVersion, PersonaError, UnknownVersion
@@ -185,20 +186,23 @@ def without(document: Document, unit: Unit, before: bytes, direction: Direction)
         raise type(error)(
             f"{failed}: a text it needs {lost}; nothing changed. The next {direction} passes it over."
         ) from None
-    files: list[bytes | None] = []
-    for place, now in enumerate(document.unpack(before)):
-        stored = {sha: document.unpack(content)[place] for sha, content in contents.items()}
+    now = document.unpack(before)
+    stored = {sha: document.unpack(content) for sha, content in contents.items()}
+    files: dict[Path, bytes | None] = {}
+    for path in dict.fromkeys(path for each in (now, *stored.values()) for path in each):
         try:
-            files.append(_reverse_file(hops, now, stored))
+            files[path] = _reverse_file(
+                hops, now.get(path), {sha: each.get(path) for sha, each in stored.items()}
+            )
         except HunksConflict as conflict:
             raise UndoConflict(
                 f"{failed}: what was written since is in the same place; nothing changed.",
                 base=conflict.after,
                 ours=conflict.before,
-                theirs=readable(now or b""),
+                theirs=readable(now.get(path) or b""),
                 unit=unit,
             ) from None
-    after = document.pack(files)
+    after = document.settled(before, document.pack(files))
     if document.is_broken(after) and not document.is_broken(before):
         raise UndoConflict(
             f"{failed}: it would break the file; nothing changed.",

@@ -20,7 +20,7 @@ from agent.outputs.variant import Variant, effective_prompt, fault_of_input
 from personas.changes import SetPrompt
 from personas.errors import Conflict, InvalidValue, PersonaError, UnknownVersion
 from personas.files.slug import command
-from personas.persona import Persona, TestInput, read_persona
+from personas.persona import Persona, TestInput
 from personas.store import Store
 from personas.versions.authorship import USER, Version
 from personas.versions.merge import Hunk, stretches, unified_diff
@@ -266,10 +266,9 @@ def differing_versions(
 
 def _prompt(store: Store, persona_id: str, version: int | Version) -> str | None:
     try:
-        text = store.version_text(persona_id, version)
+        persona = store.at_version(persona_id, version)
     except UnknownVersion:
         return None
-    persona = read_persona(persona_id, text.encode("utf-8", "replace"))
     if persona.error is not None and not persona.system_prompt:
         return None
     return effective_prompt(store.home, persona)
@@ -290,10 +289,7 @@ def revert(store: Store, persona_id: str, found: Bisected) -> tuple[Persona, int
     before, after = found.before, found.after
     if persona.is_linked:  # those are effective prompts
         before, after = (
-            read_persona(
-                persona_id, store.version_text(persona_id, number).encode("utf-8", "replace")
-            ).system_prompt
-            for number in (found.good, found.bad)
+            store.at_version(persona_id, number).system_prompt for number in (found.good, found.bad)
         )
         if before == after:
             raise PersonaError(

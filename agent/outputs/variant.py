@@ -17,7 +17,7 @@ from agent.core.messages import sendable
 from agent.core.model import Request, ThinkingLevel
 from personas.errors import BrokenFile, InvalidValue
 from personas.files.home import Home
-from personas.persona import Persona, TestInput, broken_file, read_persona
+from personas.persona import Persona, TestInput, broken_file
 from personas.store import Store
 
 if TYPE_CHECKING:
@@ -168,9 +168,7 @@ def variant_of(
         raise InvalidValue(f"The effort of {persona.id} must be one of {', '.join(EFFORTS)}, not {effort!r}.")
     source, number = persona, 0
     if version is not None:
-        text = store.version_text(persona.id, version)
-        number = store.version_number(persona.id, version)
-        source = read_persona(persona.id, text.encode("utf-8", "replace"))
+        number, source = store.version_number(persona.id, version), store.at_version(persona.id, version)
         if source.error is not None and not source.system_prompt:
             raise BrokenFile(f"version {number} of {persona.id} is broken: {source.error.message}")
     else:

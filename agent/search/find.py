@@ -143,6 +143,8 @@ def read_texts(store: Store, key: str, pattern: Pattern) -> list[TextAt]:
         PersonaError: it cannot be read.
     """
     text = store.text(key)
+    if "system_prompt_file" in text and "/" not in key:
+        return texts_in(key, text, prompt=store.get(key).system_prompt)
     if "\\" not in text and pattern.rough not in text.lower():  # without escapes a value is as it reads
         return []
     return texts_in(key, text, is_skill_file=is_skill_file(store.home, key))

@@ -8,12 +8,13 @@ from dataclasses import dataclass
 
 from agent.search.find import is_skill_file, library_keys, read_texts
 from agent.search.pattern import Pattern
+from personas.changes import ReplaceContent
 from personas.edited_text import edited_diff
 from personas.errors import PersonaError
 from personas.files.text_file import sha256
-from personas.library_changes import TextChange
+from personas.rehearsal import Rehearsal
 from personas.store import Store
-from personas.texts import with_text
+from personas.texts import change_of
 from personas.versions.authorship import USER
 
 Left = list[tuple[str, str]]
@@ -26,7 +27,8 @@ class Replacement:
 
     Attributes:
         key: a persona's id, or `KIND/NAME`.
-        before, after: its file.
+        before, after: its text as it is shown.
+        content: what it is afterwards.
         revision: of the document that was read.
         count: how often something is replaced.
     """
@@ -34,12 +36,9 @@ class Replacement:
     key: str
     before: str
     after: str
+    content: bytes
     revision: str
     count: int
-
-    def as_written(self, _text: str) -> str:
-        """Return the file's new text; the old one is at `revision`."""
-        return self.after
 
     @property
     def diff(self) -> str:
@@ -75,22 +74,22 @@ def preview(store: Store, pattern: Pattern, new: str, keys: Iterable[str]) -> tu
         except PersonaError as error:
             left.append((key, str(error)))
             continue
-        changes = [
-            (one.path, one.text, matches) for one in texts if (matches := pattern.matches(one.text, new))
-        ]
+        changes = [(one, matches) for one in texts if (matches := pattern.matches(one.text, new))]
         if not changes:
             continue
         try:
-            before = after = store.text(key)
-            is_skill = is_skill_file(store.home, key)
-            for path, text, _ in changes:
-                after = with_text(after, path, pattern.replaced(text, new), is_skill_file=is_skill)
+            rehearsal, is_skill = Rehearsal(store), is_skill_file(store.home, key)
+            for one, _ in changes:
+                value = pattern.replaced(one.text, new)
+                rehearsal.change(key, change_of(one, value, is_skill_file=is_skill))
         except PersonaError as error:
             left.append((key, str(error)))
             continue
+        before, after = rehearsal.texts[key]
         if after != before:
-            count = sum(len(matches) for _, _, matches in changes)
-            found.append(Replacement(key, before, after, revision, count))
+            count = sum(len(matches) for _, matches in changes)
+            content = rehearsal.contents[key][1]
+            found.append(Replacement(key, before, after, content, revision, count))
     return found, left
 
 
@@ -102,7 +101,7 @@ def write(store: Store, replacements: Iterable[Replacement], reason: str) -> tup
     """
     unit, done, left = f"replace:{secrets.token_hex(8)}", list[str](), Left()
     for one in replacements:
-        change = TextChange("texts", f"{one.count} replaced", one.as_written)
+        change = ReplaceContent(one.content, "texts", f"{one.count} replaced")
         try:
             store.change(
                 one.key, change, revision=one.revision, by=USER, reason=reason, alone=True, unit=unit

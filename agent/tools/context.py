@@ -17,8 +17,8 @@ from agent.transcript.user_edits import KnownPersona
 from personas.conflict_marks import require_kept
 from personas.document import LONGEST_WAIT
 from personas.errors import BrokenFile, Conflict, PersonaError
-from personas.files.text_file import encode
-from personas.persona import Persona, read_persona
+from personas.persona import Persona
+from personas.rehearsal import Rehearsal
 from personas.versions.authorship import REQUEST_LIMIT, Author
 from personas.versions.merge import count, unified_diff
 
@@ -300,8 +300,7 @@ class ToolEnvironment:
             before = self._read()
             check(before)
             if before.note is not None:
-                text = change.apply(self.store.text(self.persona_id))
-                require_kept(before.texts, read_persona(self.persona_id, encode(text)).texts)
+                require_kept(before.texts, Rehearsal(self.store).change(self.persona_id, change).texts)
             writing.begin()
             return before, self.store.change(
                 self.persona_id, change, revision=before.revision, by=by, reason=reason

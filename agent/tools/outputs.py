@@ -11,7 +11,7 @@ from pydantic import BaseModel, Field
 from agent.core.tool import NoInput, ToolContext, ToolOutput
 from agent.tools.context import LONGEST_DIFF, ToolEnvironment, as_json, confirm, fail
 from agent.tools.spec import tool
-from personas.changes import ReplaceText, SetExpectations
+from personas.changes import ReplaceContent, SetExpectations
 from personas.errors import InvalidValue, PersonaError
 from personas.persona import Persona
 
@@ -146,8 +146,10 @@ async def diff_versions(env: ToolEnvironment, given: CompareInput, _ctx: ToolCon
 )
 async def restore_version(env: ToolEnvironment, given: VersionInput, ctx: ToolContext) -> str | ToolOutput:
     try:
-        text = await asyncio.to_thread(env.store.version_text, env.persona_id, given.version)
-        before, after = await env.write(ReplaceText(text), ctx, f"agent: version {given.version} restored")
+        content = await asyncio.to_thread(env.store.version_content, env.persona_id, given.version)
+        before, after = await env.write(
+            ReplaceContent(content), ctx, f"agent: version {given.version} restored"
+        )
     except PersonaError as error:
         return fail(error)
     env.seen.prompt = after.system_prompt

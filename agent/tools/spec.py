@@ -12,6 +12,7 @@ from pydantic import BaseModel
 from agent.core.tool import Tool, ToolContext, ToolOutput
 from agent.tools.context import NOTHING_CHANGED, SETTLES_WITHIN, WHOLE, ToolEnvironment
 from personas.edited_text import edited_diff
+from personas.rehearsal import Rehearsal
 
 if TYPE_CHECKING:
     from personas.changes import Change
@@ -105,8 +106,9 @@ class RegisteredTool:
         elif self.texts is not None:
             texts = {persona_id: self.texts(store, persona_id)}
         elif self.change is not None:
-            before = store.text(persona_id)
-            texts = {persona_id: (before, self.change(given).apply(before))}
+            rehearsal = Rehearsal(store)
+            rehearsal.change(persona_id, self.change(given))
+            texts = rehearsal.texts
         else:
             return None
         diffs = [edited_diff(*pair, f"{key}.toml", f"{key}.toml") for key, pair in texts.items()]

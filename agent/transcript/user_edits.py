@@ -55,10 +55,12 @@ class UserEdit:
     Attributes:
         old: the text before, None when it is not known any more.
         new: the text after.
+        is_of_prompt: whether nothing but the prompt is another one.
     """
 
     old: str | None
     new: str
+    is_of_prompt: bool = False
 
 
 @dataclass
@@ -152,8 +154,8 @@ class PersonaSnapshot:
     """
 
     def __init__(self, store: Store, persona: Persona) -> None:
-        self._store = store
         self.persona = persona
+        self._file = store.file(persona.id)
         self._folder = VersionFolder(store.home, persona.id)
         log = self._folder.log(persona.revision)
         self._versions = log.changes()
@@ -174,33 +176,37 @@ class PersonaSnapshot:
                 stops += [version.before, version.sha]
         stops.append(self.persona.revision)
         pairs = [(old, new) for old, new in zip(stops[::2], stops[1::2], strict=True) if old != new]
-        texts = [(self._text(old), self._text(new)) for old, new in pairs]
-        return [UserEdit(old if new is not None else None, new or "") for old, new in texts]
+        return [self._edit(self._content(old), self._content(new)) for old, new in pairs]
 
     def is_known(self, edits: Sequence[UserEdit], seen: KnownPersona) -> bool:
         """Whether others changed nothing but the prompt, and the agent has read what that is now."""
-        return seen.prompt == self.persona.system_prompt and all(
-            edit.old is not None and _rest(edit.old) == _rest(edit.new) for edit in edits
-        )
+        return seen.prompt == self.persona.system_prompt and all(edit.is_of_prompt for edit in edits)
 
-    def _text(self, revision: str | None) -> str | None:
-        """The file's text at a revision, from the file itself or from its versions; None when it is not to be had.
+    def _edit(self, old: bytes | None, new: bytes | None) -> UserEdit:
+        if old is None or new is None:
+            return UserEdit(None, "" if new is None else self._file.text(new))
+        return UserEdit(self._file.text(old), self._file.text(new), _rest(old) == _rest(new))
+
+    def _content(self, revision: str | None) -> bytes | None:
+        """The file's content at a revision, from the file itself or from its versions; None when it is not to be had.
 
         The agent is then asked to read the file again: no message waits for a disk.
         """
         if revision is None:
             return None
         try:
-            if self.persona.revision == revision:
-                return self._store.text(self.persona.id)
-            return decode(self._folder.load(revision)).text
+            now = self._file.read() if self.persona.revision == revision else None
+            content = self._folder.load(revision, now)
+            for file in self._file.unpack(content).values():
+                decode(file or b"")
+            return content
         except (BrokenFile, OutsideHome, StorageError, UnknownVersion):
             return None
 
 
-def _rest(text: str) -> Persona:
-    """What a file says beside the prompt."""
-    return replace(read_persona("", encode(text)), system_prompt="", revision="")
+def _rest(content: bytes) -> Persona:
+    """What a persona says beside the prompt."""
+    return replace(read_persona("", content), system_prompt="", revision="")
 
 
 def _path(store: Store, session_id: str) -> Path:

@@ -7,9 +7,11 @@ sizes, after a mark, and the files one after the other.
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Sequence
 
 _MARK = b"persona-bundle 1 "
+_HEADER = re.compile(_MARK + rb"(\[(?:(?:\d+|null)(?:, )?)+\])\n")
 
 
 def pack(files: Sequence[bytes | None]) -> bytes:
@@ -20,18 +22,15 @@ def pack(files: Sequence[bytes | None]) -> bytes:
     return b"".join([_MARK, json.dumps(sizes).encode(), b"\n", *(file or b"" for file in files)])
 
 
-def unpack(content: bytes, count: int) -> list[bytes | None]:
-    """Return the files in the content of a document that has `count` of them now.
+def unpack(content: bytes, count: int = 1) -> list[bytes | None]:
+    """Return the files in the content of a document, at least `count` of them.
 
     What was stored when it had only one is its first file.
     """
-    if count == 1:
-        return [content]
-    files: list[bytes | None] = [content]
-    if content.startswith(_MARK):
-        header, _, rest = content.removeprefix(_MARK).partition(b"\n")
-        files = []
-        for size in json.loads(header):
-            files.append(None if size is None else rest[:size])
-            rest = rest[size or 0 :]
-    return [*files, *[None] * count][:count]
+    header = _HEADER.match(content)
+    files: list[bytes | None] = [] if header else [content]
+    at = header.end() if header else 0
+    for size in json.loads(header[1]) if header else ():
+        files.append(None if size is None else content[at : at + size])
+        at += size or 0
+    return [*files, *[None] * (count - len(files))]

@@ -8,7 +8,7 @@ from personas.errors import PersonaError
 from personas.files.home import open_home
 from personas.files.slug import is_id
 from personas.files.text_file import read_regular
-from personas.folder import stems
+from personas.folder import stems, with_prompt_file
 from personas.persona import Persona, read_persona
 from tui.app.ui_state import UiState, load
 
@@ -28,7 +28,7 @@ def read_first(root: Path, wanted: str | None) -> Persona | None:
         if not is_id(persona_id):
             return None
         content = read_regular(home.personas / f"{persona_id}.toml", root=home.root)
-        persona = read_persona(persona_id, content)
+        persona = read_persona(persona_id, with_prompt_file(home, content))
     except (OSError, PersonaError):
         return None
     return persona if persona.error is None else None

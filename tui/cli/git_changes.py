@@ -41,6 +41,8 @@ class ChangedSince:
 
     def _files(self, persona: Persona) -> Iterator[Path]:
         yield self._home.personas / f"{persona.id}.toml"
+        if persona.system_prompt_file:
+            yield self._home.root / persona.system_prompt_file
         if persona.is_linked:
             library = Library(self._home)
             assemble(persona, library)  # asks for all documents that are used

@@ -136,7 +136,9 @@ class Workspace:
             return Saved(stored, stored_texts(stored)[slot_id])
         for _ in range(_TRIES):
             now = self.store.get(persona_id)
-            if (wrong := now.error) is not None:  # what could be read of it is not what was changed
+            if (
+                wrong := now.error
+            ) is not None and not now.lacks_prompt_file:  # what could be read of it is not what was changed
                 raise BrokenFile(wrong.message, wrong.line, wrong.column)
             theirs = stored_texts(now).get(slot_id)
             if theirs is None:
@@ -244,13 +246,10 @@ class Workspace:
 
     def _name_in(self, persona_id: str, version: Version) -> str:
         """Return the name a version gives; the id where it cannot be read."""
-        from personas.persona import read_persona
-
         try:
-            text = self.store.version_text(persona_id, version.number)
+            return self.store.at_version(persona_id, version.number).name
         except PersonaError:
             return persona_id
-        return read_persona(persona_id, text.encode("utf-8", "replace")).name or persona_id
 
 
 class ChangePoller:
@@ -298,7 +297,7 @@ class ChangePoller:
     def at(self, persona_id: str) -> Stamps:
         """Return what the disk says of each file of a document without reading it; None for one that is not there."""
         try:
-            return [stamp_of(path) for path in self._store.file(persona_id).paths]
+            return [stamp_of(path) for path in self._store.file(persona_id).paths_now()]
         except PersonaError:
             return []
 
@@ -323,7 +322,7 @@ def last_change(store: Store, persona_id: str) -> tuple[str, str]:
         return "Nothing was changed yet.", ""
     last = log[0]
     of_run = [*takewhile(lambda version: version.by == last.by, log)] if last.by.run_id else [last]
-    diff = edited_diff(store.text_before(persona_id, of_run[-1]), store.text(persona_id))
+    diff = edited_diff(store.text_before(persona_id, of_run[-1]), store.shown(persona_id))
     kind = last.by.kind
     what = (
         shown_counts(last.reason).removeprefix(f"{kind}: ")

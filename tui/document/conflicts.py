@@ -99,7 +99,7 @@ def _prompt_before(store: Store, persona_id: str, run_id: str) -> str | None:
         return None
     try:
         version = next(one for one in store.log(persona_id) if one.by.run_id == run_id)
-        persona = read_persona(persona_id, store.text_before(persona_id, version).encode())
+        persona = read_persona(persona_id, store.file(persona_id).versions.load(version.before))
     except (PersonaError, StopIteration):
         return None
     return persona.system_prompt if persona.error is None else None

@@ -82,8 +82,9 @@ class OpenDocument:
 
     @property
     def broken(self) -> bool:
-        """Whether the file cannot be read as a persona."""
-        return self.persona is not None and self.persona.error is not None
+        """Whether the file cannot be read as a persona; one that only lacks its prompt's file gets that by typing."""
+        persona = self.persona
+        return persona is not None and persona.error is not None and not persona.lacks_prompt_file
 
     @property
     def gone(self) -> bool:

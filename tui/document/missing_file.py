@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from contextlib import suppress
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from personas.errors import PersonaError, UnknownPersona
 from personas.files.text_file import encode, replace_file, sha256
+from personas.versions.bundle import unpack
 from personas.versions.version_store import VersionFolder
 
 if TYPE_CHECKING:
@@ -60,13 +62,15 @@ def persona_without_file(persona_id: str, text: str, prompt: str) -> Persona:
 
         return without_file(persona_id, prompt)
     if text:
-        return read_persona(persona_id, text.encode("utf-8"))
+        persona = read_persona(persona_id, text.encode("utf-8"))
+        return replace(persona, system_prompt=prompt) if persona.system_prompt_file else persona
     return Persona(id=persona_id, name=persona_id, system_prompt=prompt)
 
 
 def _decoded(content: bytes | None) -> str | None:
+    """Return the text of a document's first file."""
     try:
-        return None if content is None else content.decode("utf-8")
+        return None if content is None else (unpack(content)[0] or b"").decode("utf-8")
     except UnicodeDecodeError:
         return None
 

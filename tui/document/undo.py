@@ -121,7 +121,7 @@ class StoreUndo:
         call, view, store = self._workspace.call, self._view, self._workspace.store
         said = _done(operation)
         merged = await call(merge_texts, conflict.base, conflict.ours, conflict.theirs)
-        if not isinstance(merged, MergeConflict) or len(store.file(persona_id).paths) > 1:
+        if not isinstance(merged, MergeConflict) or len(store.file(persona_id).paths_now()) > 1:
             view.show_message(str(conflict), error=True)
             return
         while isinstance(merged, MergeConflict):

@@ -77,29 +77,36 @@ class CatalogReader:
 
     def __init__(self, store: Store) -> None:
         self._store = store
-        self._read: dict[str, Stamp | None] = {}
+        self._read: dict[
+            str, list[Stamp | None]
+        ] = {}  # of the persona's file, and of the one that has its prompt
+        self._prompt_files: dict[str, str] = {}
 
     def changed(self, ids: Sequence[str]) -> list[str]:
         """Return those whose file is not as it was when it was last read here."""
         self._read = {key: self._read[key] for key in ids if key in self._read}
-        return [key for key in ids if key not in self._read or self._read[key] != self._stamp(key)]
+        return [key for key in ids if key not in self._read or self._read[key] != self._stamps(key)]
 
     def read(self, ids: Sequence[str]) -> list[PersonaEntry]:
         """Return what the list shows of these."""
         found = []
         for persona_id in ids:
-            self._read[persona_id] = self._stamp(persona_id)
+            self._read[persona_id] = self._stamps(persona_id)
             try:
-                found.append(PersonaEntry.of(self._store.get(persona_id)))
+                persona = self._store.get(persona_id)
+                found.append(PersonaEntry.of(persona))
+                self._prompt_files[persona_id] = persona.system_prompt_file  # a new one: it is read once more
             except PersonaError as error:
                 found.append(PersonaEntry(persona_id, persona_id, error=str(error)))
         return found
 
-    def _stamp(self, persona_id: str) -> Stamp | None:
+    def _stamps(self, persona_id: str) -> list[Stamp | None]:
         try:
-            return stamp_of(self._store.path(persona_id))
+            path = self._store.path(persona_id)
         except PersonaError:
-            return None
+            return []
+        beside = self._prompt_files.get(persona_id)
+        return [stamp_of(path), *([stamp_of(self._store.home.root / beside)] if beside else [])]
 
 
 def portions(ids: Sequence[str]) -> Iterator[Sequence[str]]:

@@ -1,0 +1,86 @@
+"""A prompt in a file of its own: which file a persona names, the prompt in it, and putting another one there.
+
+The prompt is the file's text or, where it begins with frontmatter, what stands after the frontmatter's last line. No disk.
+"""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path, PurePosixPath
+from typing import Any
+
+from personas.errors import BrokenFile, InvalidValue
+from personas.files.text_file import decode, encode
+from personas.library.skill_file import frontmatter_span
+from personas.lines import changed_regions, split_lines
+from personas.toml.parse import parse
+
+KEY = "system_prompt_file"
+ENDINGS = (".md", ".markdown", ".mdc", ".txt")
+"""How the file's name ends: never what a shell, git or make runs."""
+
+
+def named_file(fields: dict[str, Any]) -> str:
+    """Return the path of the prompt's file as a persona's fields name it; empty for none, or one that cannot be."""
+    name = fields.get(KEY)
+    return name if isinstance(name, str) and fault_of(fields) is None else ""
+
+
+def fault_of(fields: dict[str, Any]) -> str | None:
+    """Return why the named file cannot be the prompt's, None where it can."""
+    name = fields[KEY]
+    path = PurePosixPath(name)
+    if "system_prompt" in fields:
+        return f"system_prompt and {KEY} are both there; keep one of them"
+    if path.is_absolute() or ".." in path.parts or re.search(r"[\x00-\x1f\x7f\\]", name):
+        return f"{KEY} must be a path inside the home, relative to it"
+    if path.suffix.lower() not in ENDINGS:
+        return f"{KEY} must name a text: a file that ends in {', '.join(ENDINGS)}"
+    return None
+
+
+def path_in(root: Path, toml: bytes) -> tuple[Path, ...]:
+    """Return the prompt's file that a persona's file names, in a home; none where it names none, or cannot be read."""
+    try:
+        name = named_file(parse(decode(toml).text))
+    except BrokenFile:
+        return ()
+    return (root / name,) if name else ()
+
+
+def prompt_of(content: bytes | None) -> str:
+    """Return the prompt in a file, its line ends as LF; what is no UTF-8 is replaced."""
+    text = (content or b"").decode("utf-8-sig", "replace")
+    return text[frontmatter_span(text)[2] :].replace("\r\n", "\n")
+
+
+def with_prompt(content: bytes | None, prompt: str, name: str) -> bytes:
+    """Return a file with another prompt in it. Frontmatter, lines that stay, and line ends are as they were.
+
+    Args:
+        content: of the file, None where it is not there.
+        prompt: the prompt.
+        name: of the file, for messages.
+
+    Raises:
+        BrokenFile: the file is not UTF-8.
+        InvalidValue: the prompt cannot be stored, or its beginning would be read as frontmatter.
+    """
+    text, bom = decode(content or b"")
+    prompt = prompt.replace("\r\n", "\n")
+    end = "\r\n" if text.count("\r\n") * 2 > text.count("\n") else "\n"
+    head, body = (text[: (at := frontmatter_span(text)[2])], text[at:])
+    if head and prompt and not head.endswith("\n"):
+        head += end
+    old, new = split_lines(body), split_lines(prompt)
+    lines, done = [head], 0
+    for region in changed_regions([line.replace("\r\n", "\n") for line in old], new):
+        lines += old[done : region.old_start]
+        lines += [line.replace("\n", end) for line in new[region.new_start : region.new_end]]
+        done = region.old_end
+    written = encode("".join([*lines, *old[done:]]), bom=bom)
+    if prompt_of(written) != prompt:
+        raise InvalidValue(
+            f"The prompt cannot begin so: {name} would be read with frontmatter, from the first line of --- to the next."
+        )
+    return written
