@@ -12,12 +12,12 @@ from enum import Enum
 from typing import TYPE_CHECKING, Any, ClassVar, Final, Protocol
 
 from personas.errors import EditRefused, InvalidValue
+from personas.files.bundle import unpack
 from personas.files.slug import free_id, slug
 from personas.files.text_file import readable
 from personas.look_alikes import describe_difference, near_match
 from personas.toml import edit as toml_edit
 from personas.toml.parse import parse
-from personas.versions.bundle import unpack
 from personas.versions.merge import count
 
 if TYPE_CHECKING:

@@ -25,6 +25,7 @@ from personas.errors import (
     StorageError,
     UnknownPersona,
 )
+from personas.files.bundle import pack, unpack
 from personas.files.home import Home
 from personas.files.lock import busy, hold
 from personas.files.slug import is_id
@@ -40,7 +41,6 @@ from personas.files.text_file import (
 )
 from personas.folder import read_beside, read_file
 from personas.versions.authorship import Author, Note, Role, Version
-from personas.versions.bundle import pack, unpack
 from personas.versions.log import VersionLog, to_journal
 from personas.versions.merge import count
 from personas.versions.undo import (
@@ -379,18 +379,19 @@ class Document:
     def _replace(self, before: bytes, after: bytes) -> None:
         """Write the files that differ; where one cannot be written, those before it are put back."""
         old, new = self.unpack(before), self.unpack(after)
+        old |= {path: read_beside(self._home, path) for path in new if path not in old}
         written: list[Path] = []
-        if len({**old, **new}) > 1:
+        if len(old) > 1:
             self._require(before, after)
         try:
             for path, file in new.items():
-                if old.get(path) != file:
-                    self._put(path, file, partial(self._require_file, path, old.get(path), before, after))
+                if old[path] != file:
+                    self._put(path, file, partial(self._require_file, path, old[path], before, after))
                     written.append(path)
         except BaseException:
             for path in written:
                 with contextlib.suppress(PersonaError, OSError):
-                    self._put(path, old.get(path), lambda: None)
+                    self._put(path, old[path], lambda: None)
             raise
 
     def _put(self, path: Path, content: bytes | None, check: Callable[[], None]) -> None:

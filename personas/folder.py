@@ -7,11 +7,11 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from personas.errors import OutsideHome, StorageError, UnknownPersona
+from personas.files.bundle import pack
 from personas.files.home import Home
 from personas.files.slug import command, is_id, shown_id
 from personas.files.text_file import read_link, read_regular, remove_file, storage_error
 from personas.persona import Persona, broken_persona, read_persona
-from personas.versions.bundle import pack
 
 
 def stems(home: Home) -> list[str]:
@@ -93,6 +93,17 @@ def read_beside(home: Home, path: Path) -> bytes | None:
         return read_file(home, path)
     except (FileNotFoundError, OutsideHome):
         return None
+
+
+def prompt_in(home: Home, name: str) -> str:
+    """Return the prompt in a file that a persona names; empty where there is no such file in the home.
+
+    Raises:
+        StorageError: see `read_beside`.
+    """
+    from personas.prompt_file import prompt_of
+
+    return prompt_of(read_beside(home, home.root / name))
 
 
 def with_prompt_file(home: Home, toml: bytes) -> bytes:

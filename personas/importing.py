@@ -15,10 +15,10 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
-from personas.changes import ReplaceText
+from personas.changes import ReplaceContent, ReplaceText, SetPrompt
 from personas.errors import InvalidValue, PersonaError, StorageError
 from personas.files.slug import free_id, slug
-from personas.files.text_file import read_regular
+from personas.files.text_file import read_regular, sha256
 from personas.folder import taken_ids
 from personas.formats.registry import format_named, format_of, formats
 from personas.formats.secrets import holds_key
@@ -29,6 +29,7 @@ from personas.library.folders import path_of, read_all
 from personas.library_changes import TextChange, link
 from personas.library_store import LibraryStore
 from personas.persona import read_persona
+from personas.rehearsal import Rehearsal
 from personas.store import Store
 from personas.toml import edit as toml_edit
 from personas.toml.new_file import new_text
@@ -190,17 +191,21 @@ class Importer:
         def edit(text: str) -> str:
             return _changed(text, name, one, found.format.table, links)
 
-        edit(self._store.text(persona_id))  # refused, nothing is made
+        reason = f"imported from {_file_name(found)}"
+        made = Rehearsal(self._store)  # refused, nothing is made
+        made.change(persona_id, TextChange("texts", reason, edit))
+        if prompt := one.fields.get("system_prompt"):
+            made.change(persona_id, SetPrompt(prompt))
+        before, after = made.contents[persona_id]
         try:
             self._write_documents(links, found, undo)
             if not self._is_trial:
-                change = TextChange("texts", f"imported from {_file_name(found)}", edit)
                 self._store.change(
                     persona_id,
-                    change,
-                    revision=None,
+                    ReplaceContent(after, "texts", reason),
+                    revision=sha256(before),
                     by=USER,
-                    reason=change.summary,
+                    reason=reason,
                     alone=True,
                     unit=self._unit,
                 )
@@ -352,11 +357,11 @@ def _text_of(display: str, one: ImportedPersona, form: str, links: Mapping[str, 
 
 
 def _changed(text: str, name: str | None, one: ImportedPersona, form: str, links: Mapping[str, _Link]) -> str:
-    """Return a persona's file with the texts, test inputs and links of an imported one."""
+    """Return a persona's file with the texts but the prompt, test inputs and links of an imported one."""
     if name is not None:
         text = toml_edit.set_value(text, ("name",), one_line(name)[:_NAME_LENGTH])
     for key, value in one.fields.items():
-        is_left = key == "test_inputs" or (key == "description" and _is_of_documents(one))
+        is_left = key in ("test_inputs", "system_prompt") or (key == "description" and _is_of_documents(one))
         if value and not is_left:
             text = toml_edit.set_value(text, (key,), value)
     for table in one.fields.get("test_inputs") or ():

@@ -9,8 +9,9 @@ from typing import Any
 
 from personas.errors import InvalidValue
 from personas.fields import NUMBER_LIMIT
+from personas.files.frontmatter import frontmatter_span
 from personas.library.documents import Kind
-from personas.library.skill_file import frontmatter_span, line_of_key
+from personas.library.skill_file import line_of_key
 from personas.toml import edit as toml_edit
 from personas.toml.parse import parse
 

@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING, Any
 from personas.conflict_marks import conflict_in
 from personas.errors import BrokenFile, PersonaError
 from personas.fields import Fault, Fields, FileError, Path, as_file_error, first_fault
+from personas.files.bundle import unpack
 from personas.files.slug import command
 from personas.files.text_file import decode, sha256
 from personas.toml.parse import parse
-from personas.versions.bundle import unpack
 
 if TYPE_CHECKING:
     from personas.test_inputs import Expectation, Message

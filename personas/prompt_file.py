@@ -10,8 +10,8 @@ from pathlib import Path, PurePosixPath
 from typing import Any
 
 from personas.errors import BrokenFile, InvalidValue
+from personas.files.frontmatter import frontmatter_span
 from personas.files.text_file import decode, encode
-from personas.library.skill_file import frontmatter_span
 from personas.lines import changed_regions, split_lines
 from personas.toml.parse import parse
 

@@ -7,9 +7,11 @@ from typing import NamedTuple
 
 from personas.errors import PersonaError
 from personas.files.file_stamp import stamp_of
+from personas.files.home import Home
 from personas.files.stamped_index import StampedIndex
+from personas.folder import prompt_in
 from personas.store import Store
-from personas.texts import texts_in
+from personas.texts import PROMPT, PROMPT_FILE, texts_in
 
 
 class PersonaTexts(NamedTuple):
@@ -40,16 +42,21 @@ def texts_of_all(store: Store) -> Iterator[PersonaTexts]:
             path = folder / f"{persona_id}.toml"
             # Taken before reading: never newer than the text. What stands in for a file has none.
             stamp = None if store.home.instead else stamp_of(path)
-            if (texts := _stored(index.get(persona_id, stamp))) is None:
-                try:
+            try:
+                if (texts := _stored(index.get(persona_id, stamp))) is None:
                     texts = [(one.where, one.text) for one in texts_in(persona_id, store.text(persona_id))]
-                except PersonaError as error:
-                    yield PersonaTexts(persona_id, [], error)
-                    continue
-                index.add(persona_id, stamp, texts)
-            yield PersonaTexts(persona_id, texts)
+                    index.add(persona_id, stamp, texts)
+                found = PersonaTexts(persona_id, [_with_prompt(store.home, *one) for one in texts])
+            except PersonaError as error:
+                found = PersonaTexts(persona_id, [], error)
+            yield found
     finally:  # also where nobody asks for the rest
         index.keep(ids)
+
+
+def _with_prompt(home: Home, where: str, text: str) -> tuple[str, str]:
+    """Return a text; a prompt in a file of its own is read each time, so that no stamp of that is needed."""
+    return (PROMPT, prompt_in(home, text)) if where == PROMPT_FILE else (where, text)
 
 
 def _stored(value: object) -> list[tuple[str, str]] | None:

@@ -6,15 +6,18 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from personas.changes import SetPrompt
-from personas.library.skill_file import frontmatter_span, read_skill_file
+from personas.files.frontmatter import frontmatter_span
+from personas.library.skill_file import read_skill_file
 from personas.library_changes import TextChange, set_skill_key
+from personas.prompt_file import named_file
 from personas.toml.edit import set_value
 from personas.toml.parse import parse
 
 if TYPE_CHECKING:
     from personas.changes import Change
 
-PROMPT, INPUT = "prompt", "input "
+PROMPT, INPUT, PROMPT_FILE = "prompt", "input ", "prompt file"
+_PROMPT_PATH = ("system_prompt",)
 _KEYS = ("description", "summary", "content", "instruction")
 
 
@@ -22,7 +25,8 @@ class TextAt(NamedTuple):
     """A text in a document.
 
     Attributes:
-        where: `prompt`, `input ID`; in the library the key, or `stage NAME`.
+        where: `prompt`, `input ID`; in the library the key, or `stage NAME`. `PROMPT_FILE`: the text names the file that
+            has the prompt.
         path: of its value in the file.
         text: the value.
     """
@@ -32,14 +36,13 @@ class TextAt(NamedTuple):
     text: str
 
 
-def texts_in(key: str, text: str, *, is_skill_file: bool = False, prompt: str | None = None) -> list[TextAt]:
+def texts_in(key: str, text: str, *, is_skill_file: bool = False) -> list[TextAt]:
     """Return the texts of a document, in the order in which they are shown.
 
     Args:
         key: a persona's id, or `KIND/NAME`.
         text: of its file.
         is_skill_file: whether that is a `SKILL.md`.
-        prompt: a persona's, where it has a file of its own.
 
     Raises:
         BrokenFile: the text is no TOML.
@@ -47,10 +50,7 @@ def texts_in(key: str, text: str, *, is_skill_file: bool = False, prompt: str | 
     if is_skill_file:
         said = {**read_skill_file(text)[0], "content": text[frontmatter_span(text)[2] :]}
         return [TextAt(one, (one,), said[one]) for one in ("description", "content") if one in said]
-    fields = parse(text)
-    if prompt is not None:
-        fields = {**fields, "system_prompt": prompt}
-    values = _of_library(fields) if "/" in key else _of_persona(fields)
+    values = _of_library(parse(text)) if "/" in key else _of_persona(parse(text))
     return [one for one in values if isinstance(one.text, str)]
 
 
@@ -64,7 +64,8 @@ def change_of(place: TextAt, value: str, *, is_skill_file: bool = False) -> Chan
 
 
 def _of_persona(fields: dict[str, Any]) -> Iterator[TextAt]:
-    yield TextAt(PROMPT, ("system_prompt",), fields.get("system_prompt", ""))
+    name = named_file(fields)
+    yield TextAt(PROMPT_FILE if name else PROMPT, _PROMPT_PATH, name or fields.get("system_prompt", ""))
     for at, table in _tables(fields, "test_inputs"):
         where, path = f"{INPUT}{table.get('id', at + 1)}", ("test_inputs", at)
         yield TextAt(where, (*path, "content"), table.get("content", ""))

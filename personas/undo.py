@@ -202,7 +202,7 @@ def without(document: Document, unit: Unit, before: bytes, direction: Direction)
                 theirs=readable(now.get(path) or b""),
                 unit=unit,
             ) from None
-    after = document.settled(before, document.pack(files))
+    after = document.pack(files)
     if document.is_broken(after) and not document.is_broken(before):
         raise UndoConflict(
             f"{failed}: it would break the file; nothing changed.",
@@ -211,7 +211,7 @@ def without(document: Document, unit: Unit, before: bytes, direction: Direction)
             theirs=document.text(before),
             unit=unit,
         )
-    return after
+    return document.settled(before, after)
 
 
 def _reverse_file(hops: list[Hop], now: bytes | None, stored: dict[str, bytes | None]) -> bytes | None:

@@ -11,12 +11,13 @@ from agent.outputs.output_log import OutputLog
 from agent.search.pattern import Match, Pattern
 from personas.errors import PersonaError
 from personas.files.home import Home
+from personas.folder import prompt_in
 from personas.library.documents import KINDS, is_name
 from personas.library.folders import SKILL_FILE, names, path_of
 from personas.library_document import parse_key
 from personas.store import Store
 from personas.text_index import PersonaTexts, texts_of_all
-from personas.texts import PROMPT, TextAt, texts_in
+from personas.texts import PROMPT, PROMPT_FILE, TextAt, texts_in
 
 Among = Literal["prompts", "inputs", "outputs", "library"]
 AMONG: tuple[Among, ...] = ("prompts", "inputs", "outputs", "library")
@@ -143,11 +144,14 @@ def read_texts(store: Store, key: str, pattern: Pattern) -> list[TextAt]:
         PersonaError: it cannot be read.
     """
     text = store.text(key)
-    if "system_prompt_file" in text and "/" not in key:
-        return texts_in(key, text, prompt=store.get(key).system_prompt)
-    if "\\" not in text and pattern.rough not in text.lower():  # without escapes a value is as it reads
+    is_all = "system_prompt_file" not in text and "\\" not in text  # without escapes a value is as it reads
+    if is_all and pattern.rough not in text.lower():
         return []
-    return texts_in(key, text, is_skill_file=is_skill_file(store.home, key))
+    texts = texts_in(key, text, is_skill_file=is_skill_file(store.home, key))
+    return [
+        TextAt(PROMPT, one.path, prompt_in(store.home, one.text)) if one.where == PROMPT_FILE else one
+        for one in texts
+    ]
 
 
 def library_keys(home: Home) -> list[str]:

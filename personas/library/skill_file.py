@@ -8,7 +8,8 @@ from __future__ import annotations
 import json
 import re
 
-_FRONTMATTER = re.compile(r"---[ \t]*\r?\n(?P<fields>(?:.*\n)*?)---[ \t]*\r?(?:\n|\Z)")
+from personas.files.frontmatter import frontmatter_span
+
 _KEY = re.compile(r"(?P<key>[A-Za-z_][\w-]*):(?:[ \t]+(?P<value>.*))?\Z")
 _BLOCK = re.compile(r"(?P<style>[|>])[+-]?\d?[ \t]*(?:#.*)?\Z")
 _COMMENT = re.compile(r"(?:^|(?<![ \t])[ \t]+)#.*\Z")  # blanks are looked at once, however many there are
@@ -17,22 +18,16 @@ _COMMENT = re.compile(r"(?:^|(?<![ \t])[ \t]+)#.*\Z")  # blanks are looked at on
 def read_skill_file(text: str) -> tuple[dict[str, str], str]:
     """Return the texts of the frontmatter, and the content; without frontmatter, all of it is content."""
     text = text.replace("\r\n", "\n")
-    found = _FRONTMATTER.match(text)
-    if found is None:
+    start, end, body = frontmatter_span(text)
+    if not body:
         return {}, text
     fields: dict[str, str] = {}
-    lines = found["fields"].split("\n")
+    lines = text[start:end].split("\n")
     for at, line in enumerate(lines):
         if key := _KEY.match(line):
             rest = _indented(lines[at + 1 :])
             fields.setdefault(key["key"], _value((key["value"] or "").strip(), rest))
-    return fields, text[found.end() :]
-
-
-def frontmatter_span(text: str) -> tuple[int, int, int]:
-    """Return where the fields of the frontmatter begin and end, and where the content begins; 0, 0, 0: there is none."""
-    found = _FRONTMATTER.match(text)
-    return (0, 0, 0) if found is None else (*found.span("fields"), found.end())
+    return fields, text[body:]
 
 
 def line_of_key(fields: str, key: str) -> tuple[int, int]:

@@ -163,7 +163,7 @@ class Pair:
 
     def write(self, by: Author, toml: str | None = None, markdown: str | None = None) -> None:
         """Change one or both files as one version."""
-        from personas.versions.bundle import pack
+        from personas.files.bundle import pack
 
         before = self.document.read()
         texts = [old if new is None else new for old, new in zip(self.texts, (toml, markdown), strict=True)]

@@ -128,6 +128,7 @@ def show(
         ("description", persona.description),
         ("tags", ", ".join(persona.tags)),
         ("summary", persona.summary),
+        ("prompt file", persona.system_prompt_file),
     ):
         if text:
             print_text(f"{label}: {text}")
@@ -152,8 +153,9 @@ def remove(invocation: Invocation, persona_id: str, yes: bool, as_json: bool) ->
     persona rm optimist
     persona rm optimist --yes
     """
+    kept = ""
     if not invocation.store.path(persona_id).is_symlink():
-        invocation.store.get(persona_id)  # refuses an unknown one before it asks
+        kept = invocation.store.get(persona_id).system_prompt_file  # refuses an unknown one before it asks
     if not yes:
         if not sys.stdin.isatty():
             raise click.UsageError("there is no terminal to ask on; add --yes")
@@ -164,7 +166,9 @@ def remove(invocation: Invocation, persona_id: str, yes: bool, as_json: bool) ->
     elif version is None:
         print_text(f"deleted the link {persona_id}; nothing else was deleted")
     else:
-        print_text(f"deleted {persona_id}; bring it back with: {command('restore', persona_id)} {version}")
+        stays = f"; {kept}, which has its prompt, stays" if kept else ""
+        back = f"bring it back with: {command('restore', persona_id)} {version}"
+        print_text(f"deleted {persona_id}{stays}; {back}")
 
 
 def describe(error: FileError) -> str:

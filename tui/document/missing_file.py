@@ -7,8 +7,8 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from personas.errors import PersonaError, UnknownPersona
+from personas.files.bundle import unpack
 from personas.files.text_file import encode, replace_file, sha256
-from personas.versions.bundle import unpack
 from personas.versions.version_store import VersionFolder
 
 if TYPE_CHECKING:

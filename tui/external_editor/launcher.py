@@ -145,7 +145,7 @@ async def edit_file(app: PersonaApp, editing: DocumentController) -> None:
             return
         store, call = editing.workspace.store, editing.workspace.call
         handed = None
-        paths = store.file(persona.id).paths
+        paths = store.file(persona.id).paths_now()
         path = next((one for one in paths if one.exists()), paths[0])
         try:
             handed = await call(hand_out, store, persona.id)

@@ -123,18 +123,25 @@ class PersonaCommands:
         name, kept = self._view.name_of(persona_id), self._kept()
         stops = self._stops(persona_id)
         question = Confirm(f"Delete {name}?", stops + kept, action="Delete", danger=True)
-        reading = self._host.start(self._is_link(persona_id, lambda: question.explain(stops + LINK)))
+        reading = self._host.start(
+            self._kept_of(persona_id, kept, lambda said: question.explain(stops + said))
+        )
         if not await self._host.ask(question):
             return
         if await self._delete_all((persona_id,)):  # at once: what is typed now is for the persona beside it
-            self._host.show_message(f"{name} is deleted. {LINK if await reading else kept}")
+            self._host.show_message(f"{name} is deleted. {await reading}")
 
-    async def _is_link(self, persona_id: str, tell: Callable[[], None]) -> bool:
-        """Return whether a persona's file is a link to elsewhere, and tell that."""
+    async def _kept_of(self, persona_id: str, kept: str, tell: Callable[[str], None]) -> str:
+        """Return what is kept of a persona: of a link to elsewhere, or with its prompt's file, it is told anew."""
         known = await self._tried(lambda: self._workspace.get(persona_id))
-        if is_link := known is not None and not known.revision:
-            tell()
-        return is_link
+        if known is not None and not known.revision:
+            kept = LINK
+        elif known is not None and known.system_prompt_file:
+            kept = f"{known.system_prompt_file}, which has its prompt, stays. {kept}"
+        else:
+            return kept
+        tell(kept)
+        return kept
 
     async def _delete_all(self, persona_ids: Sequence[str]) -> list[str]:
         """Delete personas, and return those that are."""
