@@ -47,6 +47,11 @@ def read_inputs(text: str, *, name: str = "", column: str = "") -> InputsRead:
         return _collected(_json_records(text), "JSON Lines", column)
     if ending in ("csv", "tsv") or column or _is_csv(text):
         return _collected(_csv_records(text, column), "CSV", column)
+    return read_lines(text)
+
+
+def read_lines(text: str) -> InputsRead:
+    """Return a test input for each line that is not blank."""
     lines = [line.strip() for line in text.split("\n")]
     return InputsRead([{"content": line} for line in lines if line], "lines")
 

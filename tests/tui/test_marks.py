@@ -10,6 +10,7 @@ from agent.models.scripted import Hang, answer
 from tests.support.program import make_store, program
 from tests.tui.test_app_layout import drawn
 from tui.screens.dialogs.confirm import Confirm
+from tui.screens.dialogs.picker import Pick
 from tui.widgets.virtual_list import MARK
 
 THREE = {name: f'name = "{name.title()}"\nsystem_prompt = "I am {name}."\n' for name in ("a", "b", "c")}
@@ -101,3 +102,35 @@ async def test_marked_test_inputs_are_copied_and_deleted_and_undo_brings_them_ba
         await p.until(lambda: contents() == ["content z", "content x", "content y"])
         p.main.action_undo()
         await p.until(lambda: len(contents()) > 3)
+
+
+async def test_marked_test_inputs_are_moved_or_copied_to_a_persona_and_one_undo_takes_both_back(
+    tmp_path: Path,
+) -> None:
+    expected = INPUTS.replace('content = "content y"', 'content = "content y" # why\nsamples = 2')
+    other = '[[test_inputs]]\nid = "y"\ncontent = "here already"\n'
+    store = make_store(tmp_path, {"a": expected, "b": other, "c": 'name = "Cc"\n'})
+
+    def ids(persona_id: str) -> list[str]:
+        return [test_input.id for test_input in store.get(persona_id).test_inputs]
+
+    async with program(store) as p:
+        p.main.action_go("tests")
+        await p.press("space", "space", "m")
+        assert "Move 2 test inputs to" in drawn(await p.dialog(Pick))
+        await p.press("b", "enter")
+        await p.told("2 test inputs moved to b. Ctrl+Z takes it back.")
+        assert (ids("a"), ids("b")) == (["z"], ["y", "x", "y-2"]) and "# why\nsamples = 2" in store.text("b")
+        await p.until(lambda: [row.key for row in p.main.tests.rows.rows] == ["z"])
+        assert p.main.tests.rows.marked == []
+        await p.press("ctrl+z")
+        await p.told("also in b")
+        assert (store.text("a"), store.text("b")) == (expected, other)
+
+        await p.until(lambda: len(p.main.tests.rows.rows) == 3)
+        p.main.tests.rows.select("y")
+        await p.say("/copy")
+        assert "Copy y to" in drawn(await p.dialog(Pick))
+        await p.press("down", "enter")
+        await p.told("1 test input copied to Cc. `persona undo c` takes it back.")
+        assert (ids("a"), ids("c")) == (["x", "y", "z"], ["y"])

@@ -88,6 +88,7 @@ def test_offers_are_narrowed_while_one_types() -> None:
         "/compare",
         "/compiled",
         "/continue",
+        "/copy",
         "/coverage",
     ]
     assert [offer.line for offer in offers("/UN")] == ["/unclear", "/undo"]

@@ -16,7 +16,7 @@ from textual.message import Message
 from tui.commands.registry import bindings, keymap_of, sentence
 from tui.document.text_slot import INPUT
 from tui.outputs.labels import SIGNS
-from tui.terminal.visible_controls import is_editable
+from tui.terminal.visible_controls import from_shown, is_editable, pasted
 from tui.widgets.plain_text import label
 from tui.widgets.text.document_editor import FRESH, TextEditor
 from tui.widgets.virtual_list import Row, RowList, SecondLine
@@ -42,7 +42,10 @@ class TestInputs(Vertical):
     BINDINGS: ClassVar[list[BindingType]] = [*bindings("tests")]
 
     class OperationRequested(Message):
-        """The person asks for `new`, `duplicate`, `delete`, `up` or `down`; `marked` are the marked test inputs."""
+        """The person asks for `new`, `duplicate`, `delete`, `up`, `down`, or `move_to` and `copy_to` another persona.
+
+        `marked` are the marked test inputs.
+        """
 
         def __init__(self, operation: str, input_id: str | None, marked: tuple[str, ...] = ()) -> None:
             super().__init__()
@@ -64,6 +67,13 @@ class TestInputs(Vertical):
         def __init__(self, input_id: str) -> None:
             super().__init__()
             self.input_id = input_id
+
+    class Pasted(Message):
+        """A text was pasted into the list."""
+
+        def __init__(self, text: str) -> None:
+            super().__init__()
+            self.text = text
 
     class Refused(Message):
         """A key cannot do anything here; `typed`: it was a letter for the read-only editor."""
@@ -289,6 +299,10 @@ class TestInputs(Vertical):
         else:
             self.post_message(self.OperationRequested(operation, self.rows.key, tuple(self.rows.marked)))
 
+    def on_paste(self, event: events.Paste) -> None:
+        event.stop()
+        self.post_message(self.Refused() if self._locked else self.Pasted(from_shown(pasted(event.text))))
+
     def action_mark(self) -> None:
         self.rows.toggle_mark()
 
@@ -300,6 +314,9 @@ class TestInputs(Vertical):
 
     def action_delete(self) -> None:
         self._request("delete")
+
+    def action_send(self, operation: str) -> None:
+        self._request(operation)
 
     def action_move(self, by: int) -> None:
         self._request("up" if by < 0 else "down")

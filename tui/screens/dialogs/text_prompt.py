@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import ClassVar
 
-from textual import on
+from textual import events, on
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Vertical
@@ -17,7 +17,7 @@ from personas.errors import PersonaError
 from tui.document.debounce import Debounce
 from tui.document.text_slot import TextSlot
 from tui.screens.dialogs.base import Dialog, DialogText
-from tui.terminal.visible_controls import from_shown
+from tui.terminal.visible_controls import from_shown, pasted
 from tui.widgets.plain_text import label
 from tui.widgets.text.document_editor import TextEditor
 from tui.widgets.text.line_input import LineInput
@@ -113,8 +113,22 @@ class AnswerEditor(TextEditor):
         Binding("ctrl+j,shift+enter,alt+enter", "new_line", show=False),
     ]
 
+    take_paste: Callable[[str], bool] = staticmethod(lambda text: False)
+    """Told a text that is pasted where nothing is written; returns whether it is not to be inserted now."""
+
     def action_new_line(self) -> None:
         self._replace_via_keyboard("\n", *self.selection)
+
+    async def _on_paste(self, event: events.Paste) -> None:
+        # Runs before the handler of the base class, which inserts the text.
+        if not self.text.strip() and self.take_paste(from_shown(pasted(event.text))):
+            event.stop()
+            event.prevent_default()
+
+    def insert_pasted(self, text: str) -> None:
+        """Insert a text as it would be pasted."""
+        if result := self._replace_via_keyboard(pasted(text), *self.selection):
+            self.move_cursor(result.end_location)
 
     @on(TextEditor.Blurred)
     @on(TextEditor.UndoExhausted)
@@ -132,15 +146,26 @@ class AskText(Dialog[str]):
         question: any text.
         text: what stands there at first.
         keep: told the text at each pause and whenever the dialog goes without an answer.
+        take_paste: see `AnswerEditor`.
     """
 
-    def __init__(self, question: str, *, text: str = "", keep: Callable[[str], object] | None = None) -> None:
+    def __init__(
+        self,
+        question: str,
+        *,
+        text: str = "",
+        keep: Callable[[str], object] | None = None,
+        take_paste: Callable[[str], bool] | None = None,
+    ) -> None:
         super().__init__()
         self._question, self._text, self._keep = question, text, keep
         self._answered, self._kept = False, text
         self._slot = TextSlot("answer", text, on_edit=self._edited)
         self._debounce = Debounce(self.keep_begun)
         self._answer = AnswerEditor(id="answer", prose=False)
+        if take_paste is not None:
+            self._answer.take_paste = take_paste
+        self.insert_pasted = self._answer.insert_pasted
 
     def compose(self) -> ComposeResult:
         with Vertical(classes="dialog") as box:

@@ -246,6 +246,8 @@ class ChatActions:
                 self._persona.action_undo_agent()
             case "redo":
                 self._persona.action_redo_agent()
+            case "move" | "copy":
+                self._persona.action_send_inputs(f"{name}_to")
             case "run":
                 self._outputs.run(rest.split())
             case "settings":

@@ -94,6 +94,12 @@ class PersonaActions:
         if (documents := self._documents) is not None:
             self._host.start(documents.undo.step("redo", only="agent"))
 
+    # -- test inputs ----------------------------------------------------------------------------------------
+
+    def action_send_inputs(self, operation: str) -> None:
+        """Move or copy test inputs to another persona: the marked ones, else the one under the cursor of their list."""
+        self._tests.action_send(operation)
+
     # -- saving ---------------------------------------------------------------------------------------------
 
     def save_now(self, slot: TextSlot) -> None:

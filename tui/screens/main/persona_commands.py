@@ -8,16 +8,21 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from personas.errors import PersonaError, UnknownPersona
+from personas.files.slug import command
 from tui.commands.registry import sentence
 from tui.document.version_names import local_now, when
 
 if TYPE_CHECKING:
     from personas.changes import AddTestInput, Change
+    from personas.input_records import InputsRead
+    from personas.input_sets import InputsChange
     from personas.persona import Persona
+    from personas.store import Store
     from tui.app.host import Host
     from tui.document.async_store import Workspace
     from tui.document.controller import DocumentController
     from tui.screens.dialogs.picker import Pick
+    from tui.screens.dialogs.text_prompt import AskText
     from tui.screens.main.persona_catalog import PersonaCatalog
     from tui.screens.main.persona_view import PersonaView
 
@@ -74,6 +79,9 @@ class PersonaCommands:
         persona = self._view.documents.persona if self._view.documents is not None else None
         if persona is None or persona.error is not None:
             return False
+        if operation in ("move_to", "copy_to"):
+            ids = marked or ([input_id] if input_id is not None else [])
+            return bool(ids) and await self._send(persona, ids, is_copy=operation == "copy_to")
         if marked:
             return bool(await getattr(self, f"_{operation}_marked_inputs")(persona, marked))
         if operation == "new":
@@ -244,7 +252,13 @@ class PersonaCommands:
 
         begun = self._documents.unsaved.in_dialog(persona.id, "test input")
         keep = partial(self._keep_begun, persona.id)
-        content = await self._host.ask(AskText("New test input", text=begun, keep=keep))
+        dialog = AskText(
+            "New test input",
+            text=begun,
+            keep=keep,
+            take_paste=lambda text: self._take_paste(persona, dialog, text),
+        )
+        content = await self._host.ask(dialog)
         if content and await self._changed(persona, AddTestInput(content), select_new=True):
             keep("")
 
@@ -260,16 +274,123 @@ class PersonaCommands:
         self._documents.unsaved.note_dialog(persona_id, "test input", text)
         self._host.start(self._documents.write_drafts())
 
-    async def _duplicate_test_input(self, persona: Persona, input_id: str) -> None:
-        from personas.changes import AddTestInput
+    # -- several test inputs at once --------------------------------------------------------------------
+
+    async def paste_test_inputs(self, text: str) -> None:
+        """Add what was pasted into the list: a single line at once, else as the person says."""
+        persona = self._view.documents.persona if self._view.documents is not None else None
+        if persona is None or not text.strip():
+            return
+        if (read := _read_several(text)) is None:
+            await self._add_tables(persona, [{"content": text.strip("\n")}])
+        elif (how := await self._ask_how_many(read, text)) is not None:
+            await self._add_tables(persona, read.tables if how == "each" else [{"content": text.strip("\n")}])
+
+    def _take_paste(self, persona: Persona, dialog: AskText, text: str) -> bool:
+        """Ask how many test inputs a text is that was pasted into the dialog for one; return whether it may be several."""
+        if (read := _read_several(text)) is None:
+            return False
+
+        async def ask() -> None:
+            how = await self._ask_how_many(read, text)
+            if how == "each":
+                dialog.dismiss(None)
+                await self._add_tables(persona, read.tables)
+            elif how == "one":
+                dialog.insert_pasted(text)
+
+        self._host.start(ask())
+        return True
+
+    async def _ask_how_many(self, read: InputsRead, text: str) -> str | None:
+        """Ask whether a pasted text is a test input `each`, or `one`."""
+        from personas.input_records import sent
+        from tui.screens.dialogs.picker import PREVIEWED, Pick
+        from tui.widgets.virtual_list import Row
+
+        number = _counted(len(read.tables), "test input")
+        each = f"{number}, {'one a line' if read.kind == 'lines' else f'from {read.kind}'}"
+        shown = {
+            "each": "\n".join(" ".join(sent(one).split()) for one in read.tables[: PREVIEWED + 1]),
+            "one": text,
+        }
+        rows = [Row("each", each), Row("one", "1 test input with several lines")]
+        dialog = Pick(f"{each}?", rows, text=" ".join(read.notes), preview=shown.__getitem__)
+        chosen: str | None = await self._host.ask(dialog)
+        return chosen
+
+    async def _add_tables(self, persona: Persona, tables: Sequence[dict[str, Any]]) -> None:
+        from personas.input_sets import add
+
+        if (done := await self._change_inputs(lambda store: [add(store, persona.id, tables)])) is None:
+            return
+        ids, there = done[0].ids, done[0].there
+        self._select_input(persona, ids)
+        told = f"{_counted(len(ids), 'test input')} added."
+        known = f" {there} {'are' if there > 1 else 'is'} there already." if there else ""
+        self._host.show_message(f"{told}{known}{self._taken_back() if ids else ''}")
+
+    async def _change_inputs(
+        self, plan: Callable[[Store], Sequence[InputsChange]]
+    ) -> Sequence[InputsChange] | None:
+        """Work out changes of test inputs, write them as one unit of undo and show them; None after saying why not."""
+        from personas.input_sets import write
 
         await self._documents.flush()
-        now = await self._now(persona)
-        found = next((t for t in now.test_inputs if t.id == input_id), None) if now else None
-        if found is not None:
-            await self._changed(
-                persona, AddTestInput(found.content, messages=found.messages), select_new=True
-            )
+        store = self._workspace.store
+
+        def work() -> tuple[Sequence[InputsChange], list[Persona]]:
+            changes = plan(store)
+            return changes, write(store, changes)
+
+        def show(done: tuple[Sequence[InputsChange], list[Persona]]) -> None:
+            for persona in done[1]:
+                self._documents.take(persona)
+
+        done = await self._tried(lambda: self._workspace.write_then(work, show))
+        return None if done is None else done[0]
+
+    def _select_input(self, persona: Persona, ids: Sequence[str]) -> None:
+        if ids and self._documents.id == persona.id:
+            self._view.select_test_input(ids[-1])
+
+    async def _duplicate_test_input(self, persona: Persona, input_id: str) -> None:
+        await self._duplicate_marked_inputs(persona, [input_id])
+
+    async def _duplicate_marked_inputs(self, persona: Persona, marked: Sequence[str]) -> bool:
+        from personas.input_sets import move
+
+        done = await self._change_inputs(
+            lambda store: move(store, persona.id, marked, persona.id, is_copy=True)
+        )
+        if done is not None:
+            self._select_input(persona, done[0].ids)
+            if len(marked) > 1:
+                self._host.show_message(f"Copied: {', '.join(marked)}.")
+        return done is not None
+
+    async def _send(self, persona: Persona, ids: Sequence[str], *, is_copy: bool) -> bool:
+        """Move or copy test inputs to a persona that the person chooses; return whether that was done."""
+        from personas.input_sets import move
+        from tui.screens.dialogs.picker import Pick
+        from tui.widgets.virtual_list import Row
+
+        others = [one for one in await self._workspace.ids() if one != persona.id]
+        if not others:
+            self._host.show_message("There is no other persona.")
+            return False
+        names = {one: self._catalog.known_name(one) for one in others}
+        rows = [Row(one, name, tail="" if name == one else one) for one, name in names.items()]
+        which = ids[0] if len(ids) == 1 else f"{len(ids)} test inputs"
+        to = await self._host.ask(Pick(f"{'Copy' if is_copy else 'Move'} {which} to", rows, filter=True))
+        if to is None:
+            return False
+        done = await self._change_inputs(lambda store: move(store, persona.id, ids, to, is_copy=is_copy))
+        if done is not None:
+            how = "copied" if is_copy else "moved"
+            back = f" `{command('undo', to)}` takes it back." if is_copy else self._taken_back()
+            self._host.show_message(f"{_counted(len(ids), 'test input')} {how} to {names[to]}.{back}")
+        return done is not None
 
     async def _now(self, persona: Persona) -> Persona | None:
         """Return a persona as it is by now; None where that cannot be read, which is told."""
@@ -287,10 +408,10 @@ class PersonaCommands:
             self._host.show_message(f"Test input {input_id} is deleted. {self._undone('it')}")
 
     async def _delete_marked_inputs(self, persona: Persona, marked: Sequence[str]) -> bool:
-        from personas.changes import DeleteTestInput
+        from personas.input_sets import delete
         from tui.screens.dialogs.confirm import Confirm
 
-        back = self._undone("it") if len(marked) == 1 else self._undone("them", ", one after the other")
+        back = self._undone("it" if len(marked) == 1 else "them")
         question = Confirm(
             f"Delete {_counted(len(marked), 'test input')}?",
             f"{', '.join(marked)}\n\n{back}",
@@ -299,31 +420,10 @@ class PersonaCommands:
         )
         if not await self._host.ask(question):
             return False
-        async with self._rows:
-            await self._documents.flush()
-            now = await self._now(persona)
-            there = [key for key in marked if now is not None and _has(now, key)]
-            gone = [key for key in there if await self._changed(persona, DeleteTestInput(key))]
-        if gone:
-            self._host.show_message(f"Deleted: {', '.join(gone)}. {back}")
-        return bool(gone)
-
-    async def _duplicate_marked_inputs(self, persona: Persona, marked: Sequence[str]) -> bool:
-        from personas.changes import AddTestInput
-
-        async with self._rows:
-            await self._documents.flush()
-            now = await self._now(persona)
-            inputs = {t.id: t for t in now.test_inputs} if now is not None else {}
-            made = [
-                key
-                for key in marked
-                if (one := inputs.get(key)) is not None
-                and await self._changed(persona, AddTestInput(one.content, messages=one.messages))
-            ]
-        if made:
-            self._host.show_message(f"Copied: {', '.join(made)}.")
-        return bool(made)
+        done = await self._change_inputs(lambda store: [delete(store, persona.id, marked)])
+        if done is not None:
+            self._host.show_message(f"Deleted: {', '.join(marked)}. {back}")
+        return done is not None
 
     async def _up_test_input(self, persona: Persona, input_id: str) -> None:
         await self._move(persona, input_id, -1)
@@ -355,9 +455,12 @@ class PersonaCommands:
         """Say of so many deleted personas how they come back."""
         return sentence("list.restore", self._host.keymap, *(ALL_KEPT if number > 1 else KEPT))
 
-    def _undone(self, what: str, how: str = "") -> str:
-        back = f"brings {what} back{how}."
+    def _undone(self, what: str) -> str:
+        back = f"brings {what} back."
         return sentence("edit.undo", self._host.keymap, f"{{}} {back}", f"Undo {back}")
+
+    def _taken_back(self) -> str:
+        return sentence("edit.undo", self._host.keymap, " {} takes it back.")
 
     async def _changed(self, persona: Persona, change: Change, *, select_new: bool = False) -> bool:
         now = await self._tried(lambda: self._workspace.change(persona.id, change))
@@ -381,6 +484,19 @@ class PersonaCommands:
 
 def _has(persona: Persona, input_id: str) -> bool:
     return any(test_input.id == input_id for test_input in persona.test_inputs)
+
+
+def _read_several(text: str) -> InputsRead | None:
+    """Return the test inputs that a pasted text may be; None where it is one."""
+    from personas.input_records import read_inputs, read_lines
+
+    if "\n" not in text.strip():
+        return None
+    try:
+        read = read_inputs(text)
+    except PersonaError:
+        read = read_lines(text)
+    return read if len(read.tables) > 1 else None
 
 
 def _counted(number: int, what: str) -> str:

@@ -107,6 +107,11 @@ class PersonaPanes(Horizontal):
         rows = self._layout.widget(TestInputs).rows
         self._host.start(self._operate(self._commands.on_test_input, event, event.input_id, rows))
 
+    @on(TestInputs.Pasted)
+    def _pasted_among_inputs(self, event: TestInputs.Pasted) -> None:
+        event.stop()
+        self._host.start(self._commands.paste_test_inputs(event.text))
+
     @on(PersonaList.OperationRequested)
     def _persona_operation(self, event: PersonaList.OperationRequested) -> None:
         event.stop()
@@ -121,7 +126,7 @@ class PersonaPanes(Horizontal):
         rows: RowList,
     ) -> None:
         """Do what is asked; what is done to all that is marked clears the marks."""
-        if event.marked and event.operation in ("delete", "duplicate"):
+        if event.marked and event.operation in ("delete", "duplicate", "move_to", "copy_to"):
             if await operate(event.operation, key, event.marked):
                 rows.clear_marks()
         else:
