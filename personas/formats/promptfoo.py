@@ -15,15 +15,22 @@ from typing import Any
 from personas.formats.common import losses
 from personas.formats.inputs import input_id
 from personas.formats.json_file import load_json
-from personas.formats.templates import fill, has_signs, names_in, raw, without_raw
+from personas.formats.templates import (
+    Chat,
+    fill,
+    filled,
+    has_signs,
+    is_talk,
+    names_in,
+    raw,
+    said_in,
+    without_raw,
+)
 from personas.formats.text import folder_of, one_line, plain_text, stem_of, text_of
 from personas.formats.toml_ready import toml_ready
 from personas.formats.types import Exported, Format, Imported, ImportedPersona, Note, Source, Unreadable
 from personas.formats.yaml_file import dump_yaml, load_yaml
 from personas.test_inputs import COUNT_TYPES, JSON_TYPES, LIST_TYPES, NEGATED, fault_of
-
-Chat = list[dict[str, str]]
-"""Messages with `role` and `content`."""
 
 _TABLE = "x.promptfoo"
 _OURS = frozenset({"prompt", "is_text", "chat", "is_template", "test_files"})
@@ -139,7 +146,7 @@ class _Reading:
                 chat = _chat_of(text) or []
                 system = chat.pop(0)["content"] if chat and chat[0]["role"] == "system" else ""
                 label = _label(entry)
-                if label is not None and (without_raw(system) or system) == self.system and _is_talk(chat):
+                if label is not None and (without_raw(system) or system) == self.system and is_talk(chat):
                     self.conversations[label] = chat
         return rest
 
@@ -290,19 +297,11 @@ def content_of(chat: Chat, text: str, values: Mapping[str, Any]) -> tuple[str | 
         values: the test's variables.
     """
     if chat:
-        filled = [{**one, "content": _filled(one["content"], values)} for one in chat]
-        left = any(
-            has_signs(fill(one["content"], values)) and without_raw(one["content"]) is None for one in chat
-        )
-        why = "what has no plain value in vars stays as it stands" if left else ""
-        if len(filled) > 1 and _is_talk(filled):
-            return filled, why
-        last = next((one["content"] for one in reversed(filled) if one["role"] == "user"), "")
-        return (last, why) if last.strip() else (None, "")
+        return said_in(chat, values)
     if "input" in values and not text:
         values = {"input": values["input"]}
     names = [name for name in names_in(text) if name in values] or list(values)
-    said = {name: value for name in names if (value := _filled(f"{{{{{name}}}}}", values, "")).strip()}
+    said = {name: value for name in names if (value := _value(values, name)).strip()}
     if len(said) == 1:
         return next(iter(said.values())), ""
     if said:
@@ -342,7 +341,7 @@ def expectation_of(said: Any, values: Mapping[str, Any]) -> tuple[dict[str, Any]
         if isinstance(text, str) and without_raw(text) is None and has_signs(fill(text, values)):
             return None, "its value is a template"
     found = {
-        key: _each(one, lambda text: _filled(text, values)) if key == "value" else one
+        key: _each(one, lambda text: filled(text, values)) if key == "value" else one
         for key, one in found.items()
     }
     if base == "regex" and isinstance(found.get("value"), str):
@@ -385,12 +384,6 @@ def _listed(value: Any) -> list[Any]:
     return value if isinstance(value, list) else [] if value is None else [value]
 
 
-def _is_talk(chat: Chat) -> bool:
-    """Whether messages are a conversation that the persona can answer."""
-    roles = [one["role"] for one in chat]
-    return bool(roles) and roles[0] == roles[-1] == "user" and {*roles} <= {"user", "assistant"}
-
-
 def _text_of_prompt(entry: Any) -> str | None:
     """Return a prompt that is written out, None for one that is a file or a program."""
     text = entry.get("raw") if isinstance(entry, dict) else entry
@@ -422,18 +415,18 @@ def _last(content: str | Chat) -> str:
     return content if isinstance(content, str) else content[-1]["content"]
 
 
+def _value(values: Mapping[str, Any], name: str) -> str:
+    """Return the value of a variable as a text, empty where it is none or not plain."""
+    template = f"{{{{{name}}}}}"
+    found = plain_text(fill(template, values))
+    return "" if found == template else found
+
+
 def _each(value: Any, change: Callable[[str], str]) -> Any:
     """Return a text, or a list, with each text changed."""
     if isinstance(value, list):
         return [change(one) if isinstance(one, str) else one for one in value]
     return change(value) if isinstance(value, str) else value
-
-
-def _filled(template: str, values: Mapping[str, Any], literal: str | None = None) -> str:
-    """Return a template filled, or the text that its raw block keeps; `literal` in place of one that is not filled."""
-    plain = without_raw(template)
-    found = plain_text(fill(template, values)) if plain is None else plain
-    return found if literal is None or found != template else literal
 
 
 def _schema_of(text: str) -> Any:

@@ -6,7 +6,11 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
+from personas.formats.text import plain_text
 from personas.formats.types import Unreadable
+
+Chat = list[dict[str, str]]
+"""Messages with `role` and `content`."""
 
 _PLAIN = re.compile(r"\{\{-?\s*([A-Za-z_]\w*)\s*-?\}\}")
 _SIGNS = re.compile(r"\{[{%#]")
@@ -61,3 +65,33 @@ def without_raw(template: str) -> str | None:
     """Return the text that a template of one raw block keeps, None where it is another template."""
     found = _RAW.fullmatch(template)
     return None if found is None or _RAW_MARK.search(found[1]) else found[1]
+
+
+def filled(template: str, values: Mapping[str, Any]) -> str:
+    """Return a template filled, or the text that its raw block keeps."""
+    plain = without_raw(template)
+    return plain_text(fill(template, values)) if plain is None else plain
+
+
+def is_talk(chat: Chat) -> bool:
+    """Whether messages are a conversation that a persona can answer."""
+    roles = [one["role"] for one in chat]
+    return bool(roles) and roles[0] == roles[-1] == "user" and {*roles} <= {"user", "assistant"}
+
+
+def said_in(chat: Chat, values: Mapping[str, Any]) -> tuple[str | Chat | None, str]:
+    """Return what messages say to a persona, None where nothing, and what a person should know of it.
+
+    Args:
+        chat: the messages after the system message, as templates.
+        values: of their names.
+    """
+    said = [{**one, "content": filled(one["content"], values)} for one in chat]
+    left = any(
+        has_signs(fill(one["content"], values)) and without_raw(one["content"]) is None for one in chat
+    )
+    why = "what has no plain value stays as it stands" if left else ""
+    if len(said) > 1 and is_talk(said):
+        return said, why
+    last = next((one["content"] for one in reversed(said) if one["role"] == "user"), "")
+    return (last, why) if last.strip() else (None, "")

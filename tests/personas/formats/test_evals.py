@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import ast
 import json
+import re
 import string
 from pathlib import Path
 from typing import Any
@@ -246,3 +248,117 @@ def test_a_modelfile_that_ollama_refuses_is_refused_with_its_line(text: str, why
     with pytest.raises(Unreadable) as refused:
         read("ollama", text, "Modelfile")
     assert why in str(refused.value)
+
+
+# -- aichat -------------------------------------------------------------------------------------------
+
+
+def as_aichat_reads(text: str) -> str:
+    """The prompt that aichat takes out of a role: what is behind the first two rules, wherever they stand."""
+    found = re.search(r"(?s)-{3,}\s*(.*?)\s*-{3,}\s*(.*)", text)
+    return text.strip() if found is None else found[2].strip()
+
+
+def test_a_role_has_a_frontmatter_and_no_rules_of_a_text_from_elsewhere(store: Store) -> None:
+    prompt = "One\n---\nTwo\n---\nThree | --- |"
+    text = written(store, toml(prompt), "aichat")
+    assert as_aichat_reads(text) == prompt.replace("---\n", "***\n")
+    assert any("***" in note.why for note in export(store, "bot", "aichat").report)
+    assert as_aichat_reads(written(store, toml(HOSTILE), "aichat")) == HOSTILE.strip(), "one rule stays"
+    kept = "[x.aichat]\nmodel = 'ollama:x'\n"
+    assert as_aichat_reads(written(store, toml(prompt, kept), "aichat")) == prompt
+
+
+# -- Prompty ------------------------------------------------------------------------------------------
+
+
+def test_a_persona_becomes_a_prompt_with_its_words_in_a_raw_block(store: Store) -> None:
+    text = written(store, toml(HOSTILE, _INPUTS), "prompty")
+    assert f"system:\n{{% raw %}}{HOSTILE}{{% endraw %}}\n\nuser:\n{{{{input}}}}\n" in text
+    assert yaml.safe_load(text.split("---\n")[1])["sample"] == {"input": "I want {{money}} back."}
+    again = read("prompty", text, "bot.prompty")
+    assert again.fields["system_prompt"] == HOSTILE
+    assert again.fields["test_inputs"] == [{"id": "i-want-money-back", "content": "I want {{money}} back."}]
+
+
+@pytest.mark.parametrize("line", ["user:", "  # System :", 'assistant[name="x"]:'])
+def test_a_prompt_with_a_line_that_is_a_role_is_refused_with_its_line(store: Store, line: str) -> None:
+    with pytest.raises(Unreadable, match=r"begins a message in Prompty \(line 2\)\."):
+        written(store, toml(f"One\n{line}\nTwo"), "prompty")
+
+
+def test_an_edited_test_input_is_what_the_user_says(store: Store, tmp_path: Path) -> None:
+    path = tmp_path / "bot.prompty"
+    path.write_text("---\nsample: {q: Hi}\n---\nsystem:\nBe kind.\n\nuser:\n{{q}}\n")
+    found = read_path(path)
+    assert found is not None
+    (done,) = Importer(store).add(found)
+    file = store.home.root / f"personas/{done.id}.toml"
+    file.write_text(file.read_text().replace('content = "Hi"', 'content = "{{Bye}}"'))
+    text = next(iter(export(store, done.id, "prompty").files.values())).decode()
+    assert "user:\n{% raw %}{{Bye}}{% endraw %}\n" in text
+
+
+# -- Open WebUI, CSV, Inspect -------------------------------------------------------------------------
+
+
+def test_a_persona_becomes_a_model_with_an_id_of_its_own(store: Store) -> None:
+    more = '[[test_inputs]]\nid = "a"\ncontent = "Hi"\nexpect = [{ type = "equals", value = "x" }]\n'
+    (model,) = json.loads(written(store, 'tags = ["t"]\n' + toml(HOSTILE, more), "openwebui", "海賊"))
+    assert re.fullmatch(r"[a-z0-9-]+", model["id"]) and model["params"] == {"system": HOSTILE}
+    assert model["meta"] == {"suggestion_prompts": [{"content": "Hi"}], "tags": [{"name": "t"}]}
+    assert not {"user", "user_id", "access_control", "access_grants"} & set(model)
+
+
+def test_a_collection_is_listed_until_all_are_wanted_and_its_faults_name_the_line() -> None:
+    form = format_named("prompts-csv")
+    assert form.read is not None
+    many = "act,prompt\n" + "".join(f'"Act {at}","Say {at}\nand more"\n' for at in range(500))
+    assert len(form.read(many.encode(), "p.csv").personas) == 500
+    for text, why in (
+        ('act,prompt\nA,"not closed\n\n', "line 3"),
+        ("act,text\nA,b\n", r"act and prompt \(line 1\)"),
+    ):
+        with pytest.raises(Unreadable, match=why):
+            form.read(text.encode(), "p.csv")
+    assert len(form.read(f"act,prompt\nLong,{'x' * 300_000}\n".encode(), "p.csv").personas) == 1
+
+
+def test_a_persona_becomes_a_task_that_says_its_very_words_and_checks_as_here(store: Store) -> None:
+    more = _INPUTS.replace(
+        '{ type = "similar", value = "x" },', '{ type = "llm-rubric", value = "Is kind." },'
+    )
+    text = written(store, 'description = "Says \\"\\"\\" {it}\\\\"\n' + toml(HOSTILE, more), "inspect")
+    tree = ast.parse(text)
+    values = {
+        node.targets[0].id: node.value
+        for node in tree.body
+        if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name)
+    }
+    assert ast.literal_eval(values["SYSTEM"]) == HOSTILE
+    assert [one.name for one in tree.body if isinstance(one, ast.FunctionDef)][-2:] == ["bot", "bot_rubrics"]
+    calls = [node for node in ast.walk(tree) if isinstance(node, ast.Call) and _called(node) == "Sample"]
+    samples = {
+        _called(call) + ast.literal_eval(call.keywords[0].value): {
+            one.arg: ast.literal_eval(one.value) for one in call.keywords if one.arg not in ("id", "input")
+        }
+        for call in calls
+    }
+    assert len(calls) == 3 and samples["Sampletalk"] == {"metadata": {"expect": []}}
+    checks = eval(compile(ast.Expression(values["CHECKS"]), "checks", "eval"), _helpers(tree))
+    assert checks["word-count"]("a b", None, {"min": 3}) is False and checks["char-count"](
+        "ab", 2, {"value": 2}
+    )
+    assert checks["is-json"]("{}", None, {}) and not checks["icontains-any"]("ABC", ["x"], {})
+
+
+def _called(call: ast.Call) -> str:
+    return call.func.id if isinstance(call.func, ast.Name) else ""
+
+
+def _helpers(tree: ast.Module) -> dict[str, Any]:
+    """The plain functions of a task's file, without what needs Inspect."""
+    names: dict[str, Any] = {"json": json, "re": re}
+    plain = [one for one in tree.body if isinstance(one, ast.FunctionDef) and not one.decorator_list]
+    exec(compile(ast.Module(plain, []), "helpers", "exec"), names)
+    return names
