@@ -122,6 +122,9 @@ class Diff:
         return {"from": self.from_, "to": self.to, "diff": self.diff}
 
 
+_MOST_NAMED = 20
+
+
 @dataclass(frozen=True, slots=True)
 class Undone:
     """What an undo or a redo did.
@@ -141,3 +144,9 @@ class Undone:
     run_id: str | None = None
     also: tuple[str, ...] = ()
     left: tuple[tuple[str, str], ...] = ()
+
+    @property
+    def others(self) -> str:
+        """The other documents for a message: a few by name, and how many more."""
+        more = len(self.also) - _MOST_NAMED
+        return ", ".join(self.also[:_MOST_NAMED]) + (f" and {more} more" if more > 0 else "")

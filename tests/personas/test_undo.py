@@ -27,11 +27,12 @@ from personas.errors import (
     UnknownVersion,
 )
 from personas.files.home import Home, open_home
+from personas.persona import Persona
 from personas.store import Store
 from personas.versions import log as version_log
 from personas.versions import pruning
 from personas.versions import version_store as versions
-from personas.versions.authorship import USER, Author, Version
+from personas.versions.authorship import USER, Author, Undone, Version
 from tests.personas.conftest import Clock
 
 _TEXT = 'name = "A"\nsystem_prompt = """\nOne.\nTwo.\nThree.\nFour.\nFive.\n"""\n'
@@ -523,3 +524,9 @@ def test_what_a_run_of_several_edits_changed_is_told_without_the_counts_of_one(s
     undone = store.undo("a", by=USER)
     assert undone.summary == "the agent's run (system prompt)"
     assert undone.persona.system_prompt == "One.\nTwo.\nThree.\nFour.\nFive.\n"
+
+
+def test_an_undo_in_a_thousand_documents_is_told_in_a_line() -> None:
+    also = tuple(f"part/lore-{number}" for number in range(1000))
+    assert Undone(Persona(id="a", name="A"), 1, "it", also=also[:2]).others == "part/lore-0, part/lore-1"
+    assert Undone(Persona(id="a", name="A"), 1, "it", also=also).others.endswith("part/lore-19 and 980 more")

@@ -101,7 +101,7 @@ class StoreUndo:
             self._view.show_message(str(error), error=True)
             return
         self._view.stepped(operation, done.run_id)
-        also = f"; also in {', '.join(done.also)}" if done.also else ""
+        also = f"; also in {done.others}" if done.also else ""
         self._view.show_message(f"{_done(operation)}: {shown_counts(done.summary)}{also}")
         for name, why in done.left:
             self._view.show_message(f"Left as it is: {name}: {why}", error=True)

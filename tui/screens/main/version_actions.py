@@ -199,7 +199,7 @@ class VersionActions:
             documents.take(done.persona, run_id=done.run_id or "agent")
         await documents.look_at_proposals()
         back = sentence("agent.undo", self._host.keymap, " {} takes that back.") if decision == "keep" else ""
-        also = f", also in {', '.join(done.also)}" if done.also else ""
+        also = f", also in {done.others}" if done.also else ""
         told = "is kept" if decision == "keep" else "is refused"
         self._host.show_message(f"{proposal.name} {told}{also}.{back}")
         return True
