@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -268,7 +268,7 @@ def _file(home: Home) -> Path:
 
 def _source(persona: Persona, library: Library) -> str:
     """Return a hash of all that the texts come from."""
-    links = [asdict(part) for part in persona.parts], persona.traits, persona.skills, persona.guardrails
-    arc = None if persona.arc is None else asdict(persona.arc)
+    links = [part._asdict() for part in persona.parts], persona.traits, persona.skills, persona.guardrails
+    arc = None if persona.arc is None else persona.arc._asdict()
     said = [persona.system_prompt, persona.summary, links, arc, library.sources()]
     return sha256(json.dumps(said, sort_keys=True).encode())

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from personas.errors import BrokenFile, PersonaError
 
@@ -25,8 +24,7 @@ _KINDS = {
 }
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class FileError:
+class FileError(NamedTuple):
     """Why a file cannot be read in full, with a 1-based position where one is known.
 
     The message is a clause to be built into a sentence: without a full stop at its end.

@@ -5,8 +5,8 @@ A file is read as far as it makes sense; what is wrong with it is in `Persona.er
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass, replace
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass, field, fields, replace
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from personas.conflict_marks import conflict_in
 from personas.errors import BrokenFile, PersonaError
@@ -23,8 +23,7 @@ _SHOWN_LENGTH = 60
 _TRIED_BY = frozenset({"messages", "expect", "samples", "min_pass"})  # keys of a test input
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class TestInput:
+class TestInput(NamedTuple):
     """A prompt to try the persona with.
 
     Attributes:
@@ -37,8 +36,6 @@ class TestInput:
         error: why this input cannot be run as it is written; the file is not broken by it.
     """
 
-    __test__ = False  # not a test class, whatever pytest thinks of its name
-
     id: str
     content: str
     messages: tuple[Message, ...] = ()
@@ -48,8 +45,10 @@ class TestInput:
     error: FileError | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ModelSettings:
+TestInput.__test__ = False  # type: ignore[attr-defined]  # no test class, whatever pytest thinks of its name
+
+
+class ModelSettings(NamedTuple):
     """How this persona is tried: never an endpoint or a key (a home cannot choose a server)."""
 
     name: str | None = None
@@ -57,8 +56,7 @@ class ModelSettings:
     max_tokens: int | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PartLink:
+class PartLink(NamedTuple):
     """A link into the library: assembly `order`, and `priority` when context is scarce."""
 
     name: str
@@ -66,8 +64,7 @@ class PartLink:
     priority: int = 0
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ArcLink:
+class ArcLink(NamedTuple):
     """The arc a persona is on and the stage it has reached."""
 
     name: str
@@ -98,7 +95,7 @@ class Persona:
     system_prompt: str = ""
     system_prompt_file: str = ""
     lacks_prompt_file: bool = False
-    model: ModelSettings = ModelSettings()
+    model: ModelSettings = field(default_factory=ModelSettings)
     judge: str | None = None
     test_inputs: tuple[TestInput, ...] = ()
     parts: tuple[PartLink, ...] = ()
@@ -124,7 +121,7 @@ class Persona:
 
     def to_record(self) -> dict[str, Any]:
         """Return a dict of all fields, for JSON."""
-        return asdict(self)
+        return {one.name: _plain(getattr(self, one.name)) for one in fields(self)}
 
 
 def read_persona(persona_id: str, content: bytes, session_id: str | None = None) -> Persona:
@@ -157,7 +154,7 @@ def read_persona(persona_id: str, content: bytes, session_id: str | None = None)
         model=reader.model(),
         judge=reader.judge(),
         test_inputs=tuple(
-            replace(one, error=first_fault(text, reader.input_faults[one.id]))
+            one._replace(error=first_fault(text, reader.input_faults[one.id]))
             if one.id in reader.input_faults
             else one
             for one in reader.test_inputs()
@@ -190,7 +187,7 @@ def _with_prompt_of_file(persona: Persona, content: bytes | None) -> Persona:
     try:
         conflict = conflict_in(decode(content).text, f" in {name}")
     except BrokenFile as error:
-        return replace(persona, error=replace(as_file_error(error), message=f"{name} is not UTF-8"))
+        return replace(persona, error=as_file_error(error)._replace(message=f"{name} is not UTF-8"))
     return persona if conflict is None else replace(persona, note=as_file_error(conflict))
 
 
@@ -308,6 +305,14 @@ class _PersonaFields(Fields):
                 self.note(("arc",), "the arc has no name")
             return None
         return ArcLink(name=name, stage=stage)
+
+
+def _plain(value: Any) -> Any:
+    """Return a value with named tuples as dicts."""
+    if isinstance(value, tuple):
+        named = getattr(value, "_asdict", None)
+        return {key: _plain(one) for key, one in named().items()} if named else tuple(map(_plain, value))
+    return value
 
 
 def _shown(input_id: str) -> str:

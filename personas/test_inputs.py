@@ -8,8 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 Path = tuple[str | int, ...]
 Report = Callable[[Path, str], None]
@@ -30,16 +29,14 @@ FIELDS = ("type", "value", "min", "max", "threshold", "weight")
 """The keys of an expectation's table."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Message:
+class Message(NamedTuple):
     """One message of the conversation that a test input is."""
 
     role: str
     content: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Expectation:
+class Expectation(NamedTuple):
     """What must hold of an output.
 
     Attributes:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -62,7 +62,7 @@ class ListedAction:
             "last_run": self.last_run,
             "next": self.next,
             "why": self.why,
-            "error": action.error and asdict(action.error),
+            "error": action.error and action.error._asdict(),
         }
 
 

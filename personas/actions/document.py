@@ -102,6 +102,7 @@ class Action:
         """Return a dict of all fields, for JSON: `at` in ISO format, `window` as in the file."""
         record = asdict(self)
         record["at"] = self.at and self.at.isoformat()
+        record["error"] = self.error and self.error._asdict()
         record["window"] = window_text(self.window)
         return record
 

@@ -101,7 +101,7 @@ class LibraryDocument:
 
     def to_record(self, *, is_whole: bool = True) -> dict[str, Any]:
         """Return it as a JSON object; not whole, it has no texts, as in a list."""
-        fields = asdict(self)
+        fields = {**asdict(self), "error": self.error and self.error._asdict()}
         keys = [key for key in FIELDS[self.kind] if is_whole or key not in _TEXTS]
         more = [*(["revision"] if is_whole else []), "error", "warnings"]
         return {"name": self.name, **{key: fields[key] for key in (*keys, *more)}}

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -149,7 +148,7 @@ expect = [
 
 def test_one_expectation_is_changed_and_the_comments_around_it_stay() -> None:
     kind, short = read_first(_TRIED).expect
-    text = SetExpectation("refund", short, replace(short, min=5, max=None)).apply(_TRIED)
+    text = SetExpectation("refund", short, short._replace(min=5, max=None)).apply(_TRIED)
     assert text == _TRIED.replace('max = 120, note = "mine"', 'min = 5, note = "mine"')
     text = SetExpectation("refund", None, Expectation(type="regex", value=r"\d")).apply(text)
     text = SetExpectation("refund", kind, None).apply(text)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-from dataclasses import asdict
 from typing import TYPE_CHECKING
 
 import click
@@ -207,7 +206,7 @@ def _listed(persona: Persona, task: Job | None) -> dict[str, object]:
         "description": persona.description,
         "tags": list(persona.tags),
         "test_inputs": len(persona.test_inputs),
-        "error": asdict(persona.error) if persona.error else None,
+        "error": persona.error._asdict() if persona.error else None,
         **task_field(task),
     }
 

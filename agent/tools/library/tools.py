@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import asdict
 from types import MappingProxyType
 from typing import Any
 
@@ -131,7 +130,7 @@ def _list_personas(library: LibraryStore, given: Any) -> Mapping[str, Any]:
                 "display_name": one.name,
                 "description": one.description,
                 "tags": list(one.tags),
-                "error": one.error and asdict(one.error),
+                "error": one.error and one.error._asdict(),
             }
             for one in library.store.list()
             if set(given.tags or ()) <= set(one.tags)
