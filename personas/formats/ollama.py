@@ -150,7 +150,7 @@ def write(source: Source) -> Exported:
     report += losses(source, but=() if bases else ("model",))
     if source.persona.description:
         report.append(Note("description", None, "the format has no description"))
-    return Exported({f"{source.persona.id}.modelfile": ("\n".join(lines) + "\n").encode()}, tuple(report))
+    return Exported({f"{source.persona.id}.Modelfile": ("\n".join(lines) + "\n").encode()}, tuple(report))
 
 
 def _listed(value: Any) -> list[Any]:
@@ -190,5 +190,5 @@ def fits(content: bytes, name: str) -> bool:
 
 
 FORMATS = (
-    Format(name="ollama", label="Ollama Modelfile", suffix=".modelfile", read=read, write=write, fits=fits),
+    Format(name="ollama", label="Ollama Modelfile", suffix="Modelfile", read=read, write=write, fits=fits),
 )

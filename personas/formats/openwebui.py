@@ -33,9 +33,15 @@ def read(content: bytes, name: str) -> Imported:
 
 
 def _persona(model: Any, number: int) -> ImportedPersona:
+    notes: list[Note] = []
+    if isinstance(model, dict) and isinstance(model.get("info"), dict):  # as its list of models has it
+        notes += [
+            Note(key, None, "it is of that program's list") for key in model if key not in model["info"]
+        ]
+        model = model["info"]
     if not isinstance(model, dict) or not isinstance(model.get("params"), dict) or not model.get("name"):
         raise Unreadable(f"entry {number} is no model of Open WebUI: it needs a name and params")
-    rest, notes = dict(model), list[Note]()
+    rest = dict(model)
     notes += [Note(key, None, why) for key, why in _LEFT_OUT.items() if rest.pop(key, None) is not None]
     display = one_line(take_text(rest, "name", "name", notes)) or f"Model {number}"
     rest["params"] = params = dict(model["params"])

@@ -216,9 +216,8 @@ class _Reading:
         talk = self.conversations.get(label) if isinstance(label, str) else None
         if talk is not None and isinstance(label, str):
             self.used.add(label)
-        content, why = content_of(
-            self.chat if talk is None else talk, self.system if "is_text" in self.kept else "", values
-        )
+        chat, text = self.chat if talk is None else talk, self.system if "is_text" in self.kept else ""
+        content, why = content_of(chat, text, self.default, test)
         described = test.get("description")
         words = plain_text(described) if isinstance(described, str) and described.strip() else ""
         if content is None:
@@ -233,6 +232,11 @@ class _Reading:
         }
         if left:
             kept[own_id]["assert"] = left
+        if not chat and not text and content == _value(values, "input") and "vars" in test:
+            rest = {key: value for key, value in _vars(test).items() if key != "input"}
+            kept[own_id] |= {"vars": rest} if rest else {}
+            if not rest:
+                del kept[own_id]["vars"]
         if test.get("threshold") is not None:
             where = f"{_TABLE}.tests.{own_id}"
             self.report.append(Note(f"{field}.threshold", where, "here all expectations must hold"))
@@ -288,24 +292,28 @@ def values_of(*tests: Mapping[str, Any]) -> dict[str, Any]:
     return {key: fill(value, values) if isinstance(value, str) else value for key, value in values.items()}
 
 
-def content_of(chat: Chat, text: str, values: Mapping[str, Any]) -> tuple[str | Chat | None, str]:
+def content_of(
+    chat: Chat, text: str, default: Mapping[str, Any], test: Mapping[str, Any]
+) -> tuple[str | Chat | None, str]:
     """Return what a test says to the persona, None where nothing, and what a person should know of it.
 
     Args:
-        chat: the messages of the prompt after its system message, as templates; none: the persona is told the variable.
+        chat: the messages of the prompt after its system message, as templates; none: the persona is told `input`, or
+            what variables the test has.
         text: the prompt, where it is no chat.
-        values: the test's variables.
+        default, test: the default test, and the test.
     """
+    values = values_of(default, test)
     if chat:
         return said_in(chat, values)
-    if "input" in values and not text:
-        values = {"input": values["input"]}
-    names = [name for name in names_in(text) if name in values] or list(values)
-    said = {name: value for name in names if (value := _value(values, name)).strip()}
-    if len(said) == 1:
-        return next(iter(said.values())), ""
-    if said:
-        return "\n".join(f"{name}: {value}" for name, value in said.items()), "its vars stand in it by name"
+    if not text and (said := _value(values, "input")).strip():
+        return said, ""
+    names = [name for name in names_in(text) if name in values] or list(_vars(test)) or list(values)
+    found = {name: value for name in names if (value := _value(values, name)).strip()}
+    if len(found) == 1:
+        return next(iter(found.values())), ""
+    if found:
+        return "\n".join(f"{name}: {value}" for name, value in found.items()), "its vars stand in it by name"
     return None, ""
 
 
@@ -419,7 +427,7 @@ def _value(values: Mapping[str, Any], name: str) -> str:
     """Return the value of a variable as a text, empty where it is none or not plain."""
     template = f"{{{{{name}}}}}"
     found = plain_text(fill(template, values))
-    return "" if found == template else found
+    return "" if found == template or found.startswith("file://") else found
 
 
 def _each(value: Any, change: Callable[[str], str]) -> Any:
@@ -545,12 +553,11 @@ class _Writing:
 
     def said(self, own_id: str, content: str | Chat, kept: Mapping[str, Any]) -> dict[str, Any]:
         """Return the variables that make what an input says, or the prompt that holds its conversation."""
-        values = _vars(kept)
-        text = self.source.prompt if self.is_text else ""
-        made, _ = content_of(self.chat, text, values_of(self.kept.get("defaultTest", {}), kept))
+        values, text = _vars(kept), self.source.prompt if self.is_text else ""
+        made, _ = content_of(self.chat, text, self.kept.get("defaultTest", {}), kept)
         if made is None and content in (kept.get("description", own_id), _NOTHING_SAID):
             made = content
-        if made == content:
+        if made == content and (self.chat or text):
             return {}
         if not isinstance(content, str):
             label = f"conversation {own_id}"
@@ -558,6 +565,10 @@ class _Writing:
                 {**one, "content": raw(one["content"], f"the test input {own_id}")} for one in content
             ]
             return {"prompts": [label]}
+        if not isinstance(kept.get("vars", {}), dict):
+            why = "its vars stand in a file, which needs the prompt's variable"
+            self.report.append(Note(f"test_inputs.{own_id}.content", None, why))
+            return {}
         names = names_in(self.chat[-1]["content"] if self.chat else text or "{{input}}")
         if len(names) != 1:
             why = "the prompt has no one variable for what is said; it needs {{input}}"

@@ -162,6 +162,26 @@ def test_variables_become_what_is_said_where_they_are_plain(test: str, content: 
     assert persona.fields["test_inputs"][0]["content"] == content
 
 
+def test_a_prompt_in_a_file_leaves_the_tests_and_they_reach_the_persona_again(
+    store: Store, tmp_path: Path
+) -> None:
+    path = tmp_path / "promptfooconfig.yaml"
+    path.write_text(
+        "prompts: [file://p.txt]\nproviders: [echo]\ndefaultTest: {vars: {past: file://past.txt}}\n"
+        "tests: [{vars: {body: Hello}}, {vars: {body: file://b.txt}, description: From a file}]\n"
+    )
+    found = read_path(path)
+    assert found is not None
+    (done,) = Importer(store).add(found)
+    assert [one.content for one in store.get(done.id).test_inputs] == ["Hello", "From a file"]
+    config = yaml.safe_load(next(iter(export(store, done.id, "promptfoo").files.values())))
+    assert config["prompts"][1:] == ["file://p.txt"]
+    assert [one["vars"] for one in config["tests"]] == [
+        {"body": "Hello", "input": "Hello"},
+        {"body": "file://b.txt", "input": "From a file"},
+    ]
+
+
 def test_assertions_of_the_default_test_stay_where_tests_stand_elsewhere() -> None:
     text = "prompts: [Hi]\ndefaultTest: {assert: [{type: contains, value: a}]}\ntests: [{vars: {q: b}}%s]\n"
     here, there = read("promptfoo", text % ""), read("promptfoo", text % ", file://x.csv")

@@ -74,8 +74,10 @@ EXAMPLES = [
     Example(
         "openwebui",
         "exports/all.json",
-        json.dumps([_PLAIN, {**_MODEL, "name": "Second"}]).encode(),
-        says=("Plain", "Be plain.", "/static/f.png", "Second"),
+        json.dumps(
+            [_PLAIN, {"id": "x", "owned_by": "ollama", "info": {**_MODEL, "name": "Second"}}]
+        ).encode(),
+        says=("Plain", "Be plain.", "/static/f.png", "Second", "owned_by"),
         never=("jane@example.com",),
     ),
 ]
