@@ -220,7 +220,7 @@ def test_a_missing_file_breaks_the_persona_and_can_be_written_again(two: Two) ->
     two.md.unlink()
     two.md.parent.rmdir()
     persona = two.persona
-    assert persona.error is not None and "prompts/billing.md is not there" in persona.error.message
+    assert persona.error is not None and "prompts/billing.md is missing" in persona.error.message
     assert persona.lacks_prompt_file and persona.name == "Billing" and persona.system_prompt == ""
     assert [one.error is None for one in two.store.list()] == [False]
     two.change(SetName("Billing"))  # what is there goes on

@@ -17,7 +17,7 @@ from personas.edited_text import edited_diff
 from personas.errors import BrokenFile, Conflict, InvalidValue, PersonaError
 from personas.files.file_stamp import Stamp, stamp_of
 from tui.document.merge import MergeConflict, merge_texts
-from tui.document.text_slot import FIELD, INPUT, stored_texts
+from tui.document.text_slot import FIELD, INPUT, PROMPT, stored_texts
 from tui.document.version_names import author_name
 from tui.settings.validation import LEVELS
 from tui.terminal.diff_view import shown_counts
@@ -143,7 +143,8 @@ class Workspace:
             theirs = stored_texts(now).get(slot_id)
             if theirs is None:
                 raise InputDeleted(f"The test input {slot_id.removeprefix(INPUT)!r} was deleted meanwhile.")
-            merged = merge_texts(base, text, theirs)
+            is_lost = now.lacks_prompt_file and slot_id == PROMPT  # the whole of what is typed makes it anew
+            merged = text if is_lost else merge_texts(base, text, theirs)
             if isinstance(merged, MergeConflict):
                 return merged
             if merged == theirs:

@@ -28,6 +28,8 @@ def banner_of(documents: DocumentController, keymap: Keymap, what: str) -> str:
     if (error := persona.error) is not None:
         where = f" (line {error.line}, column {error.column})" if error.line else ""
         banner = f"{error.message}{where}."
+        if persona.lacks_prompt_file:
+            return f"{banner} What you type here writes it anew."
         if persona.revision:
             banner += sentence("editor.external", keymap, " {} opens the file to mend it.")
         if document.dirty:

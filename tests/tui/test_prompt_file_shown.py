@@ -1,0 +1,82 @@
+"""A persona whose prompt has a file of its own, in the program: typed, changed by the agent and outside, missing, deleted."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from agent.models.scripted import ToolUse, answer
+from tests.support.faulty_store import FaultyStore
+from tests.support.program import make_store, program
+from tui.document import debounce
+from tui.screens.dialogs.confirm import Confirm
+from tui.screens.dialogs.conflict import ChooseText
+
+TOML = 'name = "One"\nsystem_prompt_file = "prompts/one.md"\n'
+HEAD = "---\nname: one  # kept\n---\n"
+EDIT = ToolUse("edit_system_prompt", {"old": "second", "new": "2nd"})
+
+
+def make(root: Path) -> tuple[FaultyStore, Path]:
+    store = make_store(root, {"one": TOML})
+    file = store.home.root / "prompts" / "one.md"
+    file.parent.mkdir()
+    file.write_text(f"{HEAD}first\nsecond\nthird\n")
+    return store, file
+
+
+async def test_both_files_are_edited_as_one_persona(tmp_path: Path) -> None:
+    store, file = make(tmp_path)
+    async with program(store, answer(EDIT), answer("Done.")) as p:
+        await p.press("f3")
+        assert p.prompt.raw == "first\nsecond\nthird\n"
+        await p.write("my ")
+        await p.main.documents.flush()
+        assert file.read_text() == f"{HEAD}my first\nsecond\nthird\n"
+        await p.run_to_end("Write numbers.")
+        await p.until(lambda: p.prompt.raw == "my first\n2nd\nthird\n")
+        assert file.read_text() == f"{HEAD}my first\n2nd\nthird\n" and p.file("one").read_text() == TOML
+        file.write_text(file.read_text().replace("third", "3rd").replace("kept", "changed"))
+        await p.main.documents.look()
+        await p.told("changed outside")
+        await p.press("f8")
+        await p.until(lambda: p.prompt.raw == "my first\nsecond\n3rd\n")
+        assert "name: one  # changed" in file.read_text()
+
+
+async def test_a_conflict_is_chosen_from_and_a_missing_file_written_anew(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    store, file = make(tmp_path)
+    async with program(store) as p:
+        with monkeypatch.context() as slow:
+            slow.setattr(debounce, "PAUSE", 60)
+            await p.press("f3")
+            await p.write("my ")
+            file.write_text(file.read_text().replace("first", "theirs"))
+            await p.until(lambda: p.state == "conflict")
+            await p.press("f5")
+            await p.dialog(ChooseText)
+            await p.press("2")
+            await p.until(lambda: p.state == "saved" and p.prompt.raw.startswith("theirs"))
+        file.unlink()
+        await p.main.documents.look()
+        await p.until(lambda: "prompts/one.md is missing" in str(p.main.prompt_pane.banner.render()))
+        assert p.prompt.raw == "theirs\nsecond\nthird\n"
+        await p.write("anew ")
+        await p.main.documents.flush()
+        assert "anew " in file.read_text() and store.get("one").error is None
+        await p.until(lambda: not p.main.prompt_pane.banner.display)
+
+
+async def test_deleting_says_that_the_file_with_the_prompt_stays(tmp_path: Path) -> None:
+    store, file = make(tmp_path)
+    async with program(store) as p:
+        p.main.personas.rows.focus()
+        await p.press("x")
+        dialog = await p.dialog(Confirm)
+        await p.until(lambda: "prompts/one.md, which has its prompt, stays" in dialog._explanation)
+        await p.press("y")
+        await p.told("prompts/one.md, which has its prompt, stays")
+        assert file.exists() and not p.file("one").exists()
