@@ -201,9 +201,9 @@ class Document:
         """
         known = {} if before is None else self.unpack(before)
         files = self.unpack(after)
-        for path in [*files][len(self.paths) :]:
-            if path not in known or files[path] is None:
-                files[path] = known.get(path) or read_beside(self._home, path) or files[path]
+        for path in self.beside(after):
+            if path not in known or files.get(path) is None:
+                files[path] = known.get(path) or read_beside(self._home, path) or files.get(path)
         return self.pack(files)
 
     def _read(self, path: Path) -> bytes | None:
@@ -500,26 +500,22 @@ class Document:
         version = self._version(log, before, content, role=role, by=by, subject="file", summary=reason)
         self._record(version)
         with self._void_on_error(version.sha):
-            files = self.unpack(content)
             try:
-                replace_file(self.path, files.pop(self.path) or b"", root=self._home.root, exclusive=True)
+                self._create(content)
             except FileExistsError:
                 raise StorageError(
                     f"Another program has just created {self.path}; nothing was written. Try again."
                 ) from None
-            for path, file in files.items():
-                if path in self.paths or self._read(path) is None:
-                    self._put(path, file, lambda: None)
         self._mark_done()
 
-    def make(self, content: bytes, *, by: Author, reason: str, unit: str, role: Role = "change") -> None:
-        """Write a document that is not there: a change from nothing, and a part of a unit.
+    def make(self, content: bytes, *, by: Author, reason: str, unit: str, role: Role = "change") -> bytes:
+        """Write a document that is not there: a change from nothing, and a part of a unit; return its content.
 
         Raises:
             FileExistsError: it is there.
             StorageError: the disk refused; there is no document.
         """
-        log = self.log(None)
+        log, content = self.log(None), self.settled(None, content)
         for one in (b"", content):
             self.versions.store(one)
         version = self._version(
@@ -528,8 +524,17 @@ class Document:
         self._add_to_index(log, version)
         self._record(version)
         with self._void_on_error(version.sha):
-            replace_file(self.path, content, root=self._home.root, exclusive=True)
+            self._create(content)
         self._mark_done()
+        return content
+
+    def _create(self, content: bytes) -> None:
+        """Write the files of a document that is not there; one that its first file names stays as it is, if it is."""
+        files = self.unpack(content)
+        replace_file(self.path, files.pop(self.path) or b"", root=self._home.root, exclusive=True)
+        for path, file in files.items():
+            if path in self.paths or self._read(path) is None:
+                self._put(path, file, lambda: None)
 
     def keep(self, log: VersionLog, content: bytes, kept: bytes, *, by: Author, reason: str) -> None:
         """Store a text that is not in the file as a version of its own; the file stays as it is."""

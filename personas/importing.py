@@ -29,6 +29,7 @@ from personas.library.folders import path_of, read_all
 from personas.library_changes import TextChange, link
 from personas.library_store import LibraryStore
 from personas.persona import read_persona
+from personas.prompt_file import KEY, fault_of
 from personas.rehearsal import Rehearsal
 from personas.store import Store
 from personas.toml import edit as toml_edit
@@ -156,8 +157,8 @@ class Importer:
         undo: list[Any] = []
         try:
             for one in found.personas:
-                display = one_line(name or one.name)[:_NAME_LENGTH] or "Persona"
-                persona_id = free_id(slug(display, fallback="persona"), lambda wanted: wanted in self._taken)
+                display = _display(one, name)
+                persona_id = self._free_id(display)
                 links = self._documents(persona_id, one.documents)
                 text = _text_of(display, one, found.format.table, links)
                 self._write_documents(links, found, undo)
@@ -171,6 +172,43 @@ class Importer:
             self._put_back(undo)
             raise
         return done
+
+    def link(self, found: Found, *, name: str | None = None) -> Done:
+        """Make a persona whose prompt stays in the file: name and description are the file's, and nothing else is copied.
+
+        Args:
+            found: what the file holds.
+            name: the display name, instead of the one the file says.
+
+        Raises:
+            InvalidValue: the file is not in the home, or cannot have a prompt, or is that of a persona already.
+            PersonaError: why nothing was written.
+        """
+        root, one = self._store.home.root, found.personas[0]
+        path = Path(os.path.realpath(Path(found.source).parent)) / Path(found.source).name
+        if not path.is_relative_to(root):
+            raise InvalidValue(f"Only a file in the home {root} can be linked; import it without --link.")
+        fields = {KEY: path.relative_to(root).as_posix()}
+        if fault := fault_of(fields):
+            raise InvalidValue(f"It cannot be linked: {fault}.")
+        for known in self._store.list():
+            if known.system_prompt_file and root / known.system_prompt_file == path:
+                raise InvalidValue(f"The persona {known.id} has its prompt there already.")
+        display = _display(one, name)
+        persona_id = self._free_id(display)
+        about = {key: one.fields[key] for key in ("description",) if one.fields.get(key)}
+        if not self._is_trial:
+            text = new_text({"name": display, **about, **fields})
+            reason = f"linked to {fields[KEY]}"
+            self._store.make(persona_id, text, by=USER, reason=reason, unit=self._unit)
+        self._taken.add(persona_id)
+        report = [
+            note
+            if note.went_to in ("name", *about) or note.field == "frontmatter"
+            else Note(note.field, fields[KEY])
+            for note in one.report
+        ]
+        return Done(found.source, found.format.name, persona_id, tuple(report))
 
     def change(self, found: Found, persona_id: str, *, name: str | None = None) -> Done:
         """Give a persona that is there the texts and test inputs of the one that a file holds, as one version.
@@ -216,6 +254,9 @@ class Importer:
         if _is_of_documents(one):
             left["description"] = "the persona has its own"
         return _done(found, one, persona_id, links, name, left)
+
+    def _free_id(self, display: str) -> str:
+        return free_id(slug(display, fallback="persona"), lambda wanted: wanted in self._taken)
 
     # -- documents of the library -----------------------------------------------------------------------
 
@@ -283,6 +324,10 @@ def _content(kind: Kind, fields: Mapping[str, Any]) -> tuple[Any, ...]:
     """Return what a document says, to be compared."""
     values = (fields.get(key) or "" for key in FIELDS[kind])
     return tuple(value if isinstance(value, str) else tuple(value) for value in values)
+
+
+def _display(one: ImportedPersona, name: str | None) -> str:
+    return one_line(name or one.name)[:_NAME_LENGTH] or "Persona"
 
 
 def _file_name(found: Found) -> str:

@@ -196,7 +196,7 @@ class Store:
         file = self.file(persona_id)
         try:
             with file.lock():
-                file.make(content, by=by, reason=reason, unit=unit)
+                content = file.make(content, by=by, reason=reason, unit=unit)
         except FileExistsError:
             raise InvalidValue(f"There is already a persona {persona_id!r}; choose another name.") from None
         return read_persona(persona_id, content)

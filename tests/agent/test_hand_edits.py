@@ -160,3 +160,30 @@ async def test_what_the_agent_knows_is_kept_where_its_last_look_finds_no_text(
     await chat.send("first")
     assert chat.session_id is not None
     assert KnownPersona.load(store, chat.session_id).prompt == "One.\nTwo.\nThree.\n"
+
+
+async def test_a_change_of_the_prompts_own_file_is_told_once_and_not_where_it_was_read(store: Store) -> None:
+    file = store.home.root / "wren.md"
+    file.write_text("---\na: 1\n---\nOne.\nTwo.\nThree.\n")
+    store.path("wren").write_text('name = "Wren"\nsystem_prompt_file = "wren.md"\n')
+
+    def write(old: str, new: str) -> None:
+        file.write_text(file.read_text().replace(old, new))
+
+    second, third = await told(
+        store,
+        answer(READ),
+        answer(edit("One.", "Uno.")),
+        answer("done"),
+        again=lambda: write("Two.", "By hand."),
+    )
+    assert "-Two." in second and "+By hand." in second and "By hand" not in third
+    assert file.read_text() == "---\na: 1\n---\nUno.\nBy hand.\nThree.\n"
+    model = ScriptedModel([answer(READ), answer("done"), answer("again")])
+    chat = Chat(store, "wren", model)
+    chat.load()
+    write("a: 1", "a: 2")
+    write("Three.", "Tre.")
+    await chat.send("read")
+    await chat.send("more")
+    assert json.dumps(list(model.requests[-1].messages)).count("changed the persona's file") == 2

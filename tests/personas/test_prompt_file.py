@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from agent.outputs.variant import variant_of
 from agent.search.pattern import Pattern
 from agent.search.replace import preview as preview_replacing
 from agent.search.replace import write as write_replacing
@@ -366,7 +367,10 @@ def test_a_rehearsal_says_what_would_be_and_compiled_texts_follow_the_file(two: 
     compiled = compile_persona(two.store, two.persona)
     assert "You are billing." in compiled["compiled_detail"] and "tools:" not in compiled["compiled_detail"]
     revision = two.persona.revision
+    prompt_hash = variant_of(two.store, two.persona, model=None, fixed=True).prompt_hash
     two.write("Else.\n")
+    assert variant_of(two.store, two.persona, model=None).prompt_hash != prompt_hash  # outputs are outdated
+    assert variant_of(two.store, two.persona, model=None, version=0).prompt_hash == prompt_hash
     assert two.persona.revision != revision
     assert "Else." in compile_persona(two.store, two.persona)["compiled_detail"]
 

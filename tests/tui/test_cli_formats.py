@@ -176,6 +176,33 @@ def test_markdown_is_written_between_its_own_markers(place: Workplace, work: Pat
     assert target.read_bytes() == b"<!-- persona-editor: red -->\nlost"
 
 
+def test_a_linked_file_keeps_the_prompt_and_everything_else(place: Workplace, work: Path) -> None:
+    agent = place.home / ".claude" / "agents" / "blue.md"
+    agent.parent.mkdir(parents=True)
+    agent.write_text(AGENT.format("blue"))
+    said, _ = run(place, "import", "--link", str(agent))
+    assert "as it is: name, description, model -> .claude/agents/blue.md" in said
+    assert files(place) == {
+        "personas/blue.toml": b'name = "blue"\ndescription = "Looks at blue"\n'
+        b'system_prompt_file = ".claude/agents/blue.md"\n'
+    }
+    said, _ = run(place, "show", "blue")
+    assert "prompt file: .claude/agents/blue.md" in said and "\n\nYou are blue.\n" in said
+    assert [one["version"] for one in json.loads(run(place, "log", "blue", "--json")[0])] == [1]
+    for path, why in ((agent, "blue has its prompt there already"), (work / "README.md", "in the home")):
+        assert why in run(place, "import", "--link", str(path), code=1)[1]
+    run(place, "import", str(work / "agents" / "red.md"), "--into", "blue")
+    assert agent.read_text() == AGENT.format("blue").replace("\nYou are blue.", "You are red.")
+    assert len(json.loads(run(place, "log", "blue", "--json")[0])) == 2
+    assert run(place, "export", "blue", "--to", "claude")[0].endswith("You are red.\n")
+    run(place, "undo", "blue")
+    run(place, "undo", "blue")
+    assert not files(place) and agent.read_text() == AGENT.format("blue")
+    run(place, "redo", "blue")
+    said, _ = run(place, "rm", "blue", "--yes")
+    assert ".claude/agents/blue.md, which has its prompt, stays" in said and agent.exists()
+
+
 def test_formats_are_listed(place: Workplace) -> None:
     rows = json.loads(run(place, "formats", "--json")[0])
     assert {

@@ -33,6 +33,7 @@ MOST_NAMED = 20
 )
 @click.option("--name", metavar="N", help="The persona's name, instead of the one in the file.")
 @click.option("--into", metavar="ID", help="Change this persona instead of making a new one.")
+@click.option("--link", is_flag=True, help="Keep the prompt in the file, a Markdown in the home.")
 @click.option("--dry-run", is_flag=True, help="Print the report; write nothing.")
 @click.option("--all", "wants_all", is_flag=True, help="Of a file with several personas, import all.")
 @json_option("Print {imported: [{source, format, id, report}], failed: [{source, reason}]}.")
@@ -43,6 +44,7 @@ def import_command(
     form: str | None,
     name: str | None,
     into: str | None,
+    link: bool,
     dry_run: bool,
     wants_all: bool,
     as_json: bool,
@@ -56,15 +58,18 @@ def import_command(
     persona import .claude/agents
     persona import card.png --dry-run
     persona import AGENTS.md --as markdown --into mentor
+    persona import --link .claude/agents/billing.md
     """
     from personas.importing import Importer
     from tui.drafts.unsaved_text import documents_with_drafts
 
     store = invocation.store
+    if link and into is not None:
+        raise click.UsageError("--link makes a new persona; it does not go with --into")
     if into is not None:
         store.text(into)  # an unknown one is told before anything is done
     importer = Importer(store, reserved=documents_with_drafts(store.home), is_trial=dry_run)
-    found, failed = _read(paths, form)
+    found, failed = _read(paths, form, "markdown" if link else None)
     if (into is not None or name is not None) and len(found) > 1:
         raise click.UsageError("--into and --name take one file")
     listed = [one for one in found if len(one.personas) > 1 and not wants_all and into is None]
@@ -73,7 +78,12 @@ def import_command(
         if one in listed:
             continue
         try:
-            done += importer.add(one, name=name) if into is None else [importer.change(one, into, name=name)]
+            if link:
+                done.append(importer.link(one, name=name))
+            elif into is not None:
+                done.append(importer.change(one, into, name=name))
+            else:
+                done += importer.add(one, name=name)
         except PersonaError as error:
             failed.append((one.source, str(error)))
     if as_json:
@@ -94,8 +104,16 @@ def import_command(
         raise click.exceptions.Exit(FAILED)
 
 
-def _read(paths: Sequence[str], form: str | None) -> tuple[list[Found], list[tuple[str, str]]]:
-    """Return what the files hold, and which cannot be read, each with the reason."""
+def _read(
+    paths: Sequence[str], form: str | None, otherwise: str | None
+) -> tuple[list[Found], list[tuple[str, str]]]:
+    """Return what the files hold, and which cannot be read, each with the reason.
+
+    Args:
+        paths: files, and folders with files.
+        form: the format of all; None: the one that knows each.
+        otherwise: the format of a file that none knows; None: it is not read.
+    """
     from personas.importing import files_in, read_path
 
     found: list[Found] = []
@@ -105,6 +123,8 @@ def _read(paths: Sequence[str], form: str | None) -> tuple[list[Found], list[tup
         for file in files_in(path) if is_folder else [path]:
             try:
                 one = read_path(file, form)
+                if one is None and otherwise is not None and not is_folder:
+                    one = read_path(file, otherwise)
             except PersonaError as error:
                 failed.append((str(file), str(error)))
                 continue
