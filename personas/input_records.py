@@ -10,6 +10,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from personas.errors import InvalidValue
+from personas.formats.json_file import load_json
+from personas.formats.types import Unreadable
 
 CONTENT = ("content", "input", "prompt", "question", "message", "text", "query")
 """What the column with the texts is called where nobody says it, the first one that is there."""
@@ -77,10 +79,10 @@ def _is_json(text: str) -> bool:
     """Whether a text is meant as JSON: a list, or an object on each line."""
     try:
         if text.lstrip().startswith("["):
-            return isinstance(json.loads(text), list)
+            return isinstance(load_json(text), list)
         lines = [line for line in text.split("\n") if line.strip()]
-        return bool(lines) and all(isinstance(json.loads(line), dict) for line in lines)
-    except (ValueError, RecursionError):
+        return bool(lines) and all(isinstance(load_json(line), dict) for line in lines)
+    except Unreadable:
         return False
 
 
@@ -133,16 +135,17 @@ def _csv_records(text: str, column: str) -> list[tuple[int, Any]]:
 def _json_records(text: str) -> list[tuple[int, Any]]:
     try:
         if text.lstrip().startswith("["):
-            return [*enumerate(json.loads(text), 1)]
-    except (ValueError, RecursionError):
+            return [*enumerate(load_json(text), 1)]
+    except Unreadable:
         pass  # the lines may be lists, which is told of the first one
     records = []
     for number, line in enumerate(text.split("\n"), 1):
         if line.strip():
             try:
-                records.append((number, json.loads(line)))
-            except (ValueError, RecursionError) as error:
-                raise InvalidValue(f"Line {number} is no JSON: {error}.") from None
+                records.append((number, load_json(line)))
+            except Unreadable as error:
+                why = str(error).removesuffix(" (line 1).").removesuffix(".")
+                raise InvalidValue(f"Line {number} cannot be read: {why}.") from None
     return records
 
 

@@ -12,7 +12,6 @@ from typing import Any, ClassVar
 
 from personas.changes import (
     TEST_INPUT_ID_LIMIT,
-    DeleteTestInput,
     index_of_input,
     new_test_input_id,
     require_line,
@@ -25,7 +24,7 @@ from personas.input_records import sent
 from personas.library_store import LibraryStore
 from personas.persona import Persona
 from personas.store import Store
-from personas.toml.edit import append_tables, rewrite_last, set_value, written_element
+from personas.toml.edit import append_tables, remove_tables, rewrite_last, set_value, written_elements
 from personas.toml.parse import parsing_once
 
 _PATH = ("test_inputs",)
@@ -133,8 +132,8 @@ def move(
     target = _text(store, to)
     with parsing_once():
         places = [index_of_input(text, one) for one in ids]
-        tables = [test_input_tables(text)[at] for at in places]
-        written = [written_element(text, (*_PATH, at)) for at in places]
+        known = test_input_tables(text)
+    tables, written = [known[at] for at in places], written_elements(text, _PATH, places)
     after, new_ids = _added(target, tables, written)
     how = "copied" if is_copy else "moved"
     got = InputsChange(to, target, after, f"{counted(len(ids))} {how} from {persona_id}", new_ids)
@@ -193,6 +192,6 @@ def _added(
 
 
 def _without(text: str, ids: Iterable[str]) -> str:
-    for one in ids:
-        text = DeleteTestInput(one).apply(text)
-    return text
+    with parsing_once():
+        places = {index_of_input(text, one) for one in ids}
+    return remove_tables(text, _PATH, places)

@@ -7,7 +7,7 @@ value, and `EditRefused` where the change cannot be made alone.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from typing import Any
 
 from personas.errors import EditRefused
@@ -52,9 +52,10 @@ __all__ = [
     "parse",
     "remove_key",
     "remove_table",
+    "remove_tables",
     "rewrite_last",
     "set_value",
-    "written_element",
+    "written_elements",
 ]
 
 
@@ -106,6 +107,26 @@ def remove_table(text: str, path: KeyPath) -> str:
     return _remove(text, path, with_comments=True)
 
 
+def remove_tables(text: str, path: KeyPath, indexes: Collection[int]) -> str:
+    """The same for several elements of an array, in one go where each has headers of its own.
+
+    Args:
+        path: of the array.
+        indexes: of the elements, which are there.
+    """
+    document = scan(text)
+    array = document.find(path)
+    if not isinstance(array, TableArray):
+        for index in sorted(indexes, reverse=True):
+            text = remove_table(text, (*path, index))
+        return text
+    top = parse(text)
+    left = [item for index, item in enumerate(_value_at(top, path)) if index not in indexes]
+    expected = [with_value(top, path, left)] if left else without_value(top, path)
+    sections = [section for index in indexes for section in array.elements[index].sections()]
+    return _checked(text, deletions(document, removal_of_sections(document, sections)), expected)
+
+
 def append_table(text: str, path: KeyPath, table: dict[str, Any]) -> str:
     """Return the text with one more element in an array of tables, written as the others are.
 
@@ -141,16 +162,17 @@ def append_tables(text: str, path: KeyPath, tables: Sequence[dict[str, Any]]) ->
     return _checked(text, plan, expected)
 
 
-def written_element(text: str, path: KeyPath) -> str:
-    """Return the lines of an element of an array, with the comments that touch it; empty where it stands in braces.
+def written_elements(text: str, path: KeyPath, indexes: Iterable[int]) -> list[str]:
+    """Return the lines of elements of an array, with the comments that touch them; empty where they stand in braces.
 
     Args:
-        path: ends with the element's index.
+        path: of the array.
+        indexes: of the elements.
     """
     document = scan(text)
-    node = document.find(path)
-    runs = _runs(document, node.sections()) if isinstance(node, Table) else []
-    return "\n".join(text[start:end] for start, end in runs).replace("\r\n", "\n")
+    nodes = [document.find((*path, index)) for index in indexes]
+    runs = [_runs(document, node.sections()) if isinstance(node, Table) else [] for node in nodes]
+    return ["\n".join(text[start:end] for start, end in one).replace("\r\n", "\n") for one in runs]
 
 
 def rewrite_last(text: str, path: KeyPath, written: Sequence[str]) -> str:
@@ -158,7 +180,7 @@ def rewrite_last(text: str, path: KeyPath, written: Sequence[str]) -> str:
 
     Args:
         path: of the array.
-        written: for each of the last elements its lines, see `written_element`; empty leaves it. Where the array stands
+        written: for each of the last elements its lines, see `written_elements`; empty leaves it. Where the array stands
             in braces, or the lines do not say the same here, the text stays as it is.
     """
     document = scan(text)

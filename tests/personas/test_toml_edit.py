@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from personas.errors import BrokenFile, EditRefused, InvalidValue
-from personas.toml.edit import append_table, move_table, remove_key, remove_table, set_value
+from personas.toml.edit import append_table, move_table, remove_key, remove_table, remove_tables, set_value
 from personas.toml.guard import Replacement, check, same_data
 from personas.toml.scanner import KeyPath
 from tests.personas.toml_corpus import edits_of
@@ -405,3 +405,19 @@ def test_a_change_to_a_prompt_of_a_megabyte_takes_well_under_a_second() -> None:
     assert time.process_time() - begin < 0.8
     assert tomllib.loads(result)["system_prompt"] == changed
     assert len(result) == len(text) + 3
+
+
+@pytest.mark.parametrize("gone", [(0,), (1,), (0, 1), (1, 2), (0, 2), (0, 1, 2)])
+@pytest.mark.parametrize("newline", ["\n", "\r\n"])
+def test_several_elements_go_as_they_would_one_by_one(gone: tuple[int, ...], newline: str) -> None:
+    headers = "# top\n\n# one\n[[a]]\nx = 1\n[a.t]\ny = 1\n\n[[a]]\nx = 2\n# below\n\n# three\n[[a]]\nx = 3\n\n[z]\n"
+    for text in (
+        headers,
+        headers.replace("# top", 'k = "v"'),
+        "a = [\n  { x = 1 }, # one\n  { x = 2 },\n  { x = 3 },\n]\n",
+    ):
+        text = text.replace("\n", newline)
+        one_by_one = text
+        for index in reversed(gone):
+            one_by_one = remove_table(one_by_one, ("a", index))
+        assert remove_tables(text, ("a",), gone) == one_by_one
