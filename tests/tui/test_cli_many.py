@@ -87,7 +87,7 @@ def test_what_is_kept_of_twenty_personas_is_written_and_one_undo_takes_it_back(t
     assert prompts == {key: PROMPT.format(key).replace("kind", words[key]) for key in IDS}
 
     undone = told(place, "undo", "p09")
-    assert undone.count("p") > 12 and "p05" in undone
+    assert "also in p05" in undone
     assert files(place) == {**before, "p18": place.store.path("p18").read_bytes()}
     assert place.store.get("p18").revision == theirs.revision
     assert [key for key, _ in waiting(place.store)] == ["p18"]

@@ -149,13 +149,13 @@ async def test_a_slash_lists_the_commands_above_the_bar(tmp_path: Path) -> None:
 async def test_what_is_chosen_is_written_or_done_and_the_list_closes(tmp_path: Path) -> None:
     async with program(make_store(tmp_path)) as p:
         bar = p.main.chat_bar
-        await p.write("/e")
+        await p.write("/ex")
         assert listed(p) == ["/export"]
         assert p.main.program_actions.escape_meaning()[0] == "close list"
         await p.press("escape")
         assert listed(p) == []
-        assert bar.draft == "/e"
-        await p.write("x")
+        assert bar.draft == "/ex"
+        await p.write("p")
         assert listed(p) == [], "closed for this text"
         bar.set_draft("")
         await p.pilot.pause()

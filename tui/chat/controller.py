@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Coroutine
+from collections.abc import Awaitable, Callable, Coroutine, Sequence
 from typing import TYPE_CHECKING, Any
 
 from personas.errors import PersonaError
@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from tui.chat.conversation_state import Conversation
     from tui.chat.conversations import Badge, ConversationManager
     from tui.chat.host import ConversationHost
+    from tui.chat.together import Together
     from tui.drafts.outbox import OutgoingMessage
     from tui.settings.schema import Settings
     from tui.widgets.agent_panel import AgentPanel
@@ -392,6 +393,36 @@ class ConversationController:
             talks.send(talk, text, kind=kind, typed=message.typed, turn_id=message.turn_id)
             self.drafts.outbox.end(message)
         self.sync()
+
+    @property
+    def together(self) -> Together | None:
+        """The message to many personas that is on its way; None for none."""
+        return self._context.together
+
+    async def send_to_each(
+        self, persona_ids: Sequence[str], text: str, on_change: Callable[[], object]
+    ) -> Together | None:
+        """Send a message to the agents of many personas, whose changes are proposals; return what came of it.
+
+        None where nothing was begun, which is told. `on_change` is called when it is further.
+        """
+        from tui.chat.together import Together
+
+        talks = self._context.talks
+        if talks is None or self._context.together is not None:
+            self._context.screen.show_message(
+                "A message to many personas is on its way; wait for it or stop it first."
+            )
+            return None
+        self._context.together = together = Together(talks, persona_ids, text, on_change)
+        try:
+            await self._look_at_settings()
+            await self._context.flush()
+            await together.run()
+        finally:
+            self._context.together = None
+            on_change()
+        return together
 
     async def _look_at_settings(self) -> None:
         """A message goes by the settings as they are; a disk that hangs does not hold it up."""

@@ -9,7 +9,7 @@ import asyncio
 import time
 from collections.abc import Awaitable, Callable, Coroutine, Sequence
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, cast
 
 from agent.core.turns import UserTurn, new_id
 from personas.errors import PersonaError
@@ -306,6 +306,8 @@ class ConversationManager:
         kind: AgentKind = "chat",
         typed: str | None = None,
         turn_id: str | None = None,
+        proposes: bool = False,
+        job_id: str | None = None,
     ) -> None:
         """Start a task, or steer the one that is at work.
 
@@ -315,6 +317,7 @@ class ConversationManager:
             kind: how long the task goes on.
             typed: what comes back if it cannot begin; None for the message as one types it.
             turn_id: the id that the turn gets; None for a new one.
+            proposes, job_id: see `AgentJobs.start`.
         """
         if talk.chat is None:
             return
@@ -323,9 +326,17 @@ class ConversationManager:
             talk.chat.steer(UserTurn(content=text, id=turn_id))
             return
         typed = as_typed(text) if typed is None else typed
-        self._start(
-            talk, typed, self.runner.start(talk.chat, text, kind=kind, turn_id=turn_id), turn_id=turn_id
+        begin = self.runner.start(
+            talk.chat, text, kind=kind, turn_id=turn_id, proposes=proposes, job_id=job_id
         )
+        self._start(talk, typed, begin, turn_id=turn_id)
+
+    async def over(self, talk: Conversation) -> AgentEnd | None:
+        """Wait until nothing runs in a conversation; return how the last run ended, None where it could not begin."""
+        if talk._run is not None:
+            await asyncio.wait((talk._run,))
+        ends = (event for event in reversed(talk.events) if event.type == "agent_end")
+        return cast("AgentEnd | None", next(ends, None))
 
     def resume(self, talk: Conversation, text: str = "", *, turn_id: str = "") -> None:
         """Go on with a task that a limit stopped or that was interrupted; `turn_id`: the id that the turn gets."""

@@ -18,6 +18,7 @@ COMMANDS: dict[str, str] = {
     "continue": "go on with the task that stopped",
     "copy": "test inputs to another persona",
     "coverage": "show what each piece of the prompt is for",
+    "each": "a message to each marked persona's agent",
     "export": "the conversation as a file",
     "find": "text in all personas and the library",
     "help": "the keys",
@@ -30,6 +31,7 @@ COMMANDS: dict[str, str] = {
     "quit": "leave the program",
     "redo": "redo the agent's last run",
     "replace": "text in all personas and the library",
+    "review": "proposals: keep, edit or refuse each",
     "run": "run test inputs: all, or those you name",
     "settings": "the settings of the program",
     "stop": "stop the agent, or give up what waits",
@@ -60,11 +62,11 @@ TALK_COMMANDS: dict[str, str] = {
 """The commands in a talk with a persona."""
 
 TAKES_WORDS = frozenset(
-    {"bisect", "compare", "continue", "export", "find", "model", "persona", "run", "talk", "task"}
+    {"bisect", "compare", "continue", "each", "export", "find", "model", "persona", "run", "talk", "task"}
 )
 """The commands that take an argument."""
 
-TAKES_LINES = frozenset({"continue", "task"})
+TAKES_LINES = frozenset({"continue", "each", "task"})
 """The commands whose argument is a message of any number of lines."""
 
 _MOST = 50

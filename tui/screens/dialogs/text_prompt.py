@@ -147,6 +147,7 @@ class AskText(Dialog[str]):
         text: what stands there at first.
         keep: told the text at each pause and whenever the dialog goes without an answer.
         take_paste: see `AnswerEditor`.
+        is_long: it takes the room of a long text.
     """
 
     def __init__(
@@ -156,9 +157,10 @@ class AskText(Dialog[str]):
         text: str = "",
         keep: Callable[[str], object] | None = None,
         take_paste: Callable[[str], bool] | None = None,
+        is_long: bool = False,
     ) -> None:
         super().__init__()
-        self._question, self._text, self._keep = question, text, keep
+        self._question, self._text, self._keep, self._is_long = question, text, keep, is_long
         self._answered, self._kept = False, text
         self._slot = TextSlot("answer", text, on_edit=self._edited)
         self._debounce = Debounce(self.keep_begun)
@@ -168,7 +170,7 @@ class AskText(Dialog[str]):
         self.insert_pasted = self._answer.insert_pasted
 
     def compose(self) -> ComposeResult:
-        with Vertical(classes="dialog") as box:
+        with Vertical(classes="dialog wide" if self._is_long else "dialog") as box:
             box.border_title = label(self._question, 70)
             self._answer.add_class("gives")
             yield self._answer
@@ -182,7 +184,7 @@ class AskText(Dialog[str]):
         editor.move_cursor(editor.document.end)
 
     def wish(self, part: Widget) -> int:
-        return 8
+        return self.size.height if self._is_long else 8
 
     def keep_begun(self) -> None:
         """Have what is written kept."""

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from tui.screens.main.comparison_actions import ComparisonActions
     from tui.screens.main.composition_actions import CompositionActions
     from tui.screens.main.library_actions import LibraryActions
+    from tui.screens.main.many_actions import ManyActions
     from tui.screens.main.output_actions import OutputActions
     from tui.screens.main.persona_actions import PersonaActions
     from tui.screens.main.persona_catalog import PersonaCatalog
@@ -57,6 +58,7 @@ class ChatActions:
         assets: what the agent left behind.
         search: finding and replacing everywhere.
         actions: work that is done while nobody watches.
+        many: messages to many personas.
     """
 
     def __init__(
@@ -80,6 +82,7 @@ class ChatActions:
         assets: AssetActions,
         search: SearchActions,
         actions: ActionsEntry,
+        many: ManyActions,
     ) -> None:
         self._host, self._chat, self._chat_bar = host, conversations, chat_bar
         self._personas, self._catalog, self._view = personas, catalog, view
@@ -90,7 +93,7 @@ class ChatActions:
         self._outputs = outputs
         self._library = library
         self._composition, self._assets, self._search = composition, assets, search
-        self._actions = actions
+        self._actions, self._many = actions, many
         self._shown_for = (False, False)
         """Whether commands are offered, and whether anything is written, when the keys were shown last."""
 
@@ -284,6 +287,10 @@ class ChatActions:
                 self._assets.action_assets()
             case "measurements":
                 self._assets.action_measurements()
+            case "each":
+                await self._many.send(rest)
+            case "review":
+                await self._versions.review()
             case "coverage":
                 await self._checks.coverage()
 

@@ -81,7 +81,10 @@ class OutputActions:
         self._tests.show_outputs(lines)
         progress = self._outputs.progress
         key = "" if self._chat.tasks.can_stop else first_key("back", self._host.keymap)
-        self.strip.show(progress.parts if progress is not None else (), f"{key} stops" if key else "")
-        if self._was_running is not self._outputs.is_running:
-            self._was_running = self._outputs.is_running
+        together = self._chat.together.parts if self._chat.together is not None else ()
+        parts = progress.parts if progress is not None else together
+        self.strip.show(parts, f"{key} stops" if key else "")
+        is_running = self._outputs.is_running or self._chat.together is not None
+        if self._was_running is not is_running:
+            self._was_running = is_running
             self._host.show_keys()

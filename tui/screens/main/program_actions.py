@@ -84,6 +84,8 @@ class ProgramActions:
             return "stop", self._chat.tasks.stop
         if self._outputs.is_running:
             return "stop", self._outputs.stop
+        if (together := self._chat.together) is not None:
+            return "stop", together.stop
         if self._actions().running:
             return "stop", self._actions().stop_last
         for pane in (self._personas, self._tests):

@@ -39,6 +39,7 @@ from tui.screens.main.comparison_actions import ComparisonActions
 from tui.screens.main.composition_actions import CompositionActions
 from tui.screens.main.layout import PaneLayout
 from tui.screens.main.library_actions import LibraryActions
+from tui.screens.main.many_actions import ManyActions
 from tui.screens.main.output_actions import OutputActions
 from tui.screens.main.output_viewing import OutputViewing
 from tui.screens.main.panel_reading import PanelReading
@@ -200,6 +201,9 @@ class MainScreen(Screen[None]):
             self.conversation.watch,
             self.version_actions.show_proposal,
         )
+        self.many = ManyActions(
+            self, self.conversation, self.chat_bar, self.personas, self.output_actions, self.version_actions
+        )
         self.library = LibraryActions(self, self.view, self.outputs)
         self.asset_actions = AssetActions(self, self.view)
         self.search_actions = SearchActions(self, self.view, self.panes, self.output_viewing)
@@ -223,6 +227,7 @@ class MainScreen(Screen[None]):
             self.asset_actions,
             self.search_actions,
             self.actions,
+            self.many,
         )
         self.panel_reading = PanelReading(
             self, self.conversation, self.chat_bar, self.view, self.chat_actions.find_in_conversation
@@ -244,6 +249,7 @@ class MainScreen(Screen[None]):
             self.asset_actions,
             self.search_actions,
             self.actions,
+            self.many,
         )
         for part in parts:
             for name in dir(part):
@@ -655,7 +661,8 @@ class MainScreen(Screen[None]):
     @on(RunStrip.StopPressed)
     def _stop_runs(self, event: RunStrip.StopPressed) -> None:
         event.stop()
-        self.outputs.stop()
+        if not self.outputs.stop() and self.conversation.together is not None:
+            self.conversation.together.stop()
 
     @on(RunStrip.NotePressed)
     def _actions_pressed(self, event: RunStrip.NotePressed) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Awaitable, Callable, Collection, Sequence
 from datetime import datetime
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from tui.commands.registry import sentence
 from tui.document.version_names import author_name, local_now, reason_of, when
@@ -13,6 +13,7 @@ from tui.document.version_names import author_name, local_now, reason_of, when
 if TYPE_CHECKING:
     from agent.outputs.output_log import Stored
     from agent.outputs.version_counts import VersionCounts
+    from personas.persona import Persona
     from personas.store import Store
     from personas.versions.authorship import Version
     from tui.app.host import Host
@@ -25,6 +26,13 @@ FIRST_READ = 50
 """Versions that are read before the others: more than a screen shows."""
 COUNTED_AT_ONCE = 1_000
 """Versions whose outputs are judged before the next are."""
+
+
+class _Decided(NamedTuple):
+    """What became of a proposal: whether it was kept, None for neither, and in which other documents, in words."""
+
+    kept: bool | None = None
+    others: str = ""
 
 
 class VersionActions:
@@ -171,38 +179,130 @@ class VersionActions:
         Returns:
             Whether there is one.
         """
-        from personas.edited_text import edited_diff
-        from personas.proposals import keep, preview, refuse
-        from tui.screens.dialogs.proposal import ShowProposal
-
-        documents, workspace = self._documents, self._documents.workspace
+        documents = self._documents
         await documents.flush()
         await documents.look_at_proposals()
         if (document := documents.document) is None:
             return False
         proposal = next((one for one in document.proposals if name in (None, one.name)), None)
-        if proposal is None or proposal.name is None:
+        if proposal is None:
             return False
-        texts = await workspace.call(preview, workspace.store, document.id, proposal.name)
-        diff = "".join(
-            edited_diff(one.before, one.after, f"{one.key}.toml", f"{one.key}.toml") for one in texts
-        )
-        conflict = next((str(one.conflict) for one in texts if one.conflict is not None), "")
-        title = f"{proposal.name} · {when(proposal.at, self._now())} · {reason_of(proposal)}"
-        decision = await self._host.ask(ShowProposal(title, diff, conflict))
-        if decision is None:
-            return True
-        await documents.flush()
-        decide = keep if decision == "keep" else refuse
-        done = await workspace.write(decide, workspace.store, document.id, proposal.name)
-        if decision == "keep":
-            documents.take(done.persona, run_id=done.run_id or "agent")
-        await documents.look_at_proposals()
-        back = sentence("agent.undo", self._host.keymap, " {} takes that back.") if decision == "keep" else ""
-        also = f", also in {done.others}" if done.also else ""
-        told = "is kept" if decision == "keep" else "is refused"
-        self._host.show_message(f"{proposal.name} {told}{also}.{back}")
+        done = await self._decide(document.id, proposal)
+        if done is not None:
+            back = sentence("agent.undo", self._host.keymap, " {} takes that back.") if done.kept else ""
+            also = f", also in {done.others}" if done.others else ""
+            told = "is kept" if done.kept else "is refused"
+            self._host.show_message(f"{proposal.name} {told}{also}.{back}")
         return True
+
+    def action_review(self) -> None:
+        self._host.start(self.review())
+
+    async def review(self) -> None:
+        """Show every proposal of the home that waits, one after another, and do what the person decides of each."""
+        from personas.proposals import waiting
+
+        if (documents := self._known()) is None:
+            return
+        workspace = documents.workspace
+        queue = await workspace.call(waiting, workspace.store)
+        if not queue:
+            self._host.show_message("No proposal waits for your word.")
+            return
+        kept, refused = list[str](), 0
+        for place, (key, proposal) in enumerate(queue, 1):
+            done = await self._decide(key, proposal, f"{place} of {len(queue)}")
+            if done is None:
+                break
+            if done.kept:
+                kept.append(key)
+            refused += done.kept is False
+        self._host.show_message(self._reviewed(kept, refused, len(queue)))
+
+    def _reviewed(self, kept: Sequence[str], refused: int, count: int) -> str:
+        """Return what came of a review."""
+        told = f"{len(kept)} kept, {refused} refused, {count - len(kept) - refused} left."
+        if not kept:
+            return told
+        if self._documents.id in kept:
+            return told + sentence("agent.undo", self._host.keymap, " {} takes back what is kept.")
+        return f"{told} `persona undo {kept[-1]}` takes back what is kept."
+
+    async def _decide(self, key: str, proposal: Version, place: str = "") -> _Decided | None:
+        """Show one proposal, and do what the person decides; None where they close it, and it waits on.
+
+        Args:
+            key: of the document.
+            proposal: for it.
+            place: where it stands in a queue; empty for none.
+        """
+        from personas.edited_text import edited_diff
+        from personas.errors import Conflict, UnknownVersion
+        from personas.proposals import keep, preview, refuse
+        from tui.screens.dialogs.proposal import ShowProposal
+
+        documents, workspace, name = self._documents, self._documents.workspace, proposal.name or ""
+        shown = [place, documents.view.name_of(key)] if place else []
+        title = " · ".join([*shown, name, when(proposal.at, self._now()), reason_of(proposal)])
+        while True:
+            await documents.flush()
+            try:
+                texts = await workspace.call(preview, workspace.store, key, name)
+            except UnknownVersion as decided:  # elsewhere, meanwhile
+                self._host.show_message(str(decided))
+                return _Decided()
+            diff = "".join(
+                edited_diff(one.before, one.after, f"{one.key}.toml", f"{one.key}.toml") for one in texts
+            )
+            conflict = next((str(one.conflict) for one in texts if one.conflict is not None), "")
+            dialog = ShowProposal(title, diff, conflict, edits="/" not in key, queued=bool(place))
+            match await self._host.ask(dialog):
+                case None:
+                    return None
+                case "later":
+                    return _Decided()
+                case "edit":
+                    await self._edit(key, name)
+                case decision:
+                    await documents.flush()
+                    decide = keep if decision == "keep" else refuse
+                    try:
+                        done = await workspace.write(decide, workspace.store, key, name)
+                    except Conflict as error:  # of what was written while it was shown
+                        self._host.show_message(str(error), error=True)
+                        continue
+                    await self._take(key, done.persona, done.run_id if decision == "keep" else None)
+                    return _Decided(decision == "keep", done.others if done.also else "")
+
+    async def _edit(self, key: str, name: str) -> None:
+        """Let the person edit the prompt that a proposal proposes."""
+        from personas.proposals import edit, proposed_prompt
+        from tui.screens.dialogs.text_prompt import AskText
+
+        documents, workspace = self._documents, self._documents.workspace
+
+        def keep_begun(text: str) -> None:
+            documents.unsaved.note_dialog(key, f"the prompt of {name}", text)
+            self._host.start(documents.write_drafts())
+
+        begun = documents.unsaved.in_dialog(key, f"the prompt of {name}")
+        text = begun or await workspace.call(proposed_prompt, workspace.store, key, name)
+        title = f"The prompt that is proposed for {documents.view.name_of(key)}"
+        if prompt := await self._host.ask(AskText(title, text=text, keep=keep_begun, is_long=True)):
+            await workspace.write(edit, workspace.store, key, name, prompt)
+            keep_begun("")
+
+    async def _take(self, key: str, persona: Persona, run_id: str | None) -> None:
+        """Show what a decision made of a document, if it is open; `run_id`: of the run that is kept."""
+        if self._documents.id == key:
+            if run_id is not None:
+                self._documents.take(persona, run_id=run_id)
+            await self._documents.look_at_proposals()
+
+    async def look(self) -> None:
+        """Look whether a proposal for the open document waits."""
+        if (documents := self._known()) is not None:
+            await documents.look_at_proposals()
 
     async def compare(self) -> None:
         """Show both texts of a conflict, offer to write back a file that is gone, or show a proposal or the last change."""

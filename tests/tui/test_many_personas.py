@@ -1,0 +1,102 @@
+"""One message to the agents of marked personas, and the queue in which what they propose is kept, edited or refused."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from agent.models.anthropic.client import AnthropicModel
+from personas.changes import EditPrompt
+from personas.versions.authorship import USER
+from tests.support.messages_server import MessagesServer, Refusal
+from tests.support.program import Program, make_store, program
+from tests.tui.test_app_layout import drawn
+from tests.tui.test_cli_many import PROMPT, answers
+from tui.screens.dialogs.proposal import ShowProposal
+from tui.screens.dialogs.text_prompt import AskText
+from tui.settings.schema import Settings
+
+IDS = [f"p{number}" for number in range(7)]
+FILES = {
+    key: f'name = "{key.upper()}"\nsystem_prompt = """\n{PROMPT.format(key)}"""\n' for key in [*IDS, "q"]
+}
+
+
+@pytest.fixture(autouse=True)
+def own_settings(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PERSONA_CONFIG", str(tmp_path / "config.toml"))
+
+
+def strip(p: Program) -> str:
+    return str(p.main.output_actions.strip.render())
+
+
+async def proposal(p: Program, place: str) -> ShowProposal:
+    """Wait for this place of the queue."""
+    await p.until(lambda: isinstance(p.app.screen, ShowProposal) and f"{place} of " in drawn(p.app.screen))
+    dialog: ShowProposal = await p.dialog(ShowProposal)
+    return dialog
+
+
+async def test_marked_personas_get_one_message_and_what_is_kept_of_it_is_one_undo(tmp_path: Path) -> None:
+    store = make_store(tmp_path, FILES)
+    before = {key: p.read_bytes() for key in FILES if (p := store.path(key))}
+    with MessagesServer(answers(p6=Refusal(400))) as server:
+        model = AnthropicModel("claude-sonnet-5-5", base_url=server.url, api_key=server.key)
+        settings = Settings(tasks_at_once=2, panel_seconds=600.0)
+        async with program(store, model=model, persona_id="p2", settings=settings) as p:
+            await p.say("/each Warmer.")
+            await p.told("Mark in the list of personas whom it is for: Space there marks one.")
+            assert p.main.chat_bar.draft == "/each Warmer."
+            p.main.chat_bar.set_draft("")
+            p.main.personas.focus_target.focus()
+            await p.press("home", *["space"] * 7, "m")
+            await p.dialog(AskText)
+            assert "Message to the agents of 7 personas" in drawn(p.app.screen)
+            await p.write("Warmer.")
+            await p.press("enter")
+            await p.until(
+                lambda: "6 of 7 personas have a proposal: /review shows them. Failed: P6" in strip(p)
+            )
+            assert not p.main.personas.rows.marked
+            assert {key: store.path(key).read_bytes() for key in FILES} == before
+            assert p.main.conversation.badges["p6"] == "failed" and p.main.conversation.badges["p0"] == "done"
+            theirs = store.change("p3", EditPrompt("Be kind.", "Be rude."), revision=None, by=USER)
+
+            await p.say("/review")
+            words = {"p1": ""}
+            for place in range(1, 7):
+                dialog = await proposal(p, str(place))
+                key = next(one for one in IDS if f" · {one.upper()} · " in drawn(dialog))
+                if key == "p0":
+                    words[key] = "kind"
+                    await p.press("x")
+                elif key == "p1":
+                    await p.press("e")
+                    await p.dialog(AskText)
+                    await p.write("Always.")  # behind what is proposed
+                    await p.press("enter")
+                    again = await proposal(p, str(place))
+                    await p.until(lambda again=again: "+Always." in drawn(again))
+                    await p.press("y")
+                elif key == "p3":
+                    assert "Could not keep proposal-1 of p3" in drawn(dialog) and "keeps it" not in drawn(
+                        dialog
+                    )
+                    words[key] = "rude"
+                    await p.press("y", "n")  # it waits on
+                else:
+                    words[key] = "warm"
+                    await p.press("y")
+            await p.told("4 kept, 1 refused, 1 left. F8 takes back what is kept.")
+            prompts = {key: store.get(key).system_prompt for key in words}
+            assert prompts.pop("p1") == PROMPT.format("p1").replace("kind", "warm") + "Always."
+            assert prompts == {key: PROMPT.format(key).replace("kind", words[key]) for key in prompts}
+            assert p.prompt.text == prompts["p2"] and store.path("p6").read_bytes() == before["p6"]
+
+            await p.press("f8")
+            await p.until(lambda: p.prompt.text == PROMPT.format("p2"))
+            await p.until(lambda: "warm" not in store.text("p5"))
+            now = {key: store.path(key).read_bytes() for key in FILES}
+            assert now == {**before, "p3": now["p3"]} and store.get("p3").revision == theirs.revision

@@ -1,0 +1,106 @@
+"""One message to the agents of many personas: a job each, some at a time. What each changes is a proposal."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
+
+from agent.core.turns import new_id
+from personas.errors import Busy, PersonaError
+from personas.versions.undo import run_together
+
+if TYPE_CHECKING:
+    from tui.chat.conversations import ConversationManager
+
+
+class Together:
+    """The message on its way: what is kept of all that it leads to is one unit of undo.
+
+    Args:
+        talks: the conversations.
+        persona_ids: whose agents get it.
+        text: the message.
+        on_change: called when it is further.
+
+    Attributes:
+        to_come: the personas whose jobs are not begun yet.
+        failed: those for which it failed, each with the reason.
+        proposed: those for which something is proposed.
+    """
+
+    def __init__(
+        self,
+        talks: ConversationManager,
+        persona_ids: Sequence[str],
+        text: str,
+        on_change: Callable[[], object],
+    ) -> None:
+        self._talks, self._ids, self._text, self._on_change = talks, persona_ids, text, on_change
+        self._message_id = new_id("message")
+        self._at_work: list[str] = []
+        self.to_come = [*persona_ids]
+        self.failed: dict[str, str] = {}
+        self.proposed: list[str] = []
+
+    @property
+    def parts(self) -> list[str]:
+        """How far it is, in words."""
+        asking = sum(
+            (talk := self._talks.known(one)) is not None and talk.question is not None
+            for one in self._at_work
+        )
+        counts = {
+            "done": len(self._ids) - len(self.to_come) - len(self._at_work) - len(self.failed),
+            "failed": len(self.failed),
+            "waiting for you": asking,
+            "at work": len(self._at_work) - asking,
+            "to come": len(self.to_come),
+        }
+        told = ", ".join(f"{count} {word}" for word, count in counts.items() if count)
+        return [f"Message to {len(self._ids)} personas", told]
+
+    async def run(self) -> None:
+        """Have every job run to its end."""
+        await asyncio.gather(*map(self._one, self._ids))
+
+    def stop(self) -> None:
+        """Begin no further job, and stop those at work."""
+        self.to_come.clear()
+        for persona_id in self._at_work:
+            self._talks.runner.stop(persona_id, "stopped by you")
+        self._on_change()
+
+    async def _one(self, persona_id: str) -> None:
+        async with self._talks.runner.turn(persona_id):
+            if persona_id not in self.to_come:
+                return  # it was stopped
+            self.to_come.remove(persona_id)
+            self._at_work.append(persona_id)
+            self._on_change()
+            try:
+                if await self._send(persona_id):
+                    self.proposed.append(persona_id)
+            except PersonaError as error:
+                self.failed[persona_id] = str(error)
+            self._at_work.remove(persona_id)
+        self._on_change()
+
+    async def _send(self, persona_id: str) -> bool:
+        """Run one job to its end; return whether it proposes something.
+
+        Raises:
+            PersonaError: it failed, was stopped, or could not begin.
+        """
+        talk = await self._talks.open(persona_id)
+        if talk.running or talk.question is not None:
+            raise Busy("The agent is at work, or waits for an answer.")
+        job_id = run_together(self._message_id, persona_id)
+        self._talks.send(talk, self._text, proposes=True, job_id=job_id)
+        end = await self._talks.over(talk)
+        if talk.failure or end is None:
+            raise PersonaError(talk.failure)
+        if end.outcome in ("failed", "cancelled"):
+            raise PersonaError(end.error.message if end.error is not None else "It was stopped.")
+        chat = talk.chat
+        return chat is not None and await asyncio.to_thread(lambda: chat.proposal) is not None
