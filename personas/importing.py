@@ -362,7 +362,7 @@ def _done(
         else replace(note, went_to=real.get(note.went_to or "", note.went_to))
         for note in one.report
     ]
-    words = {"system_prompt": str(one.fields.get("system_prompt", ""))}
+    words = {key: str(value) for key, value in one.fields.items()}
     words |= {key: str(at.document.fields.get("content", "")) for key, at in links.items()}
     report += [
         Note(where, where, "something in it looks like a key; words are not changed")

@@ -13,6 +13,8 @@ from typing import Any, NamedTuple
 from personas.formats.types import Note, Unreadable
 from personas.formats.yaml_file import dump_yaml, load_yaml
 
+_MOST_KEYS = 100
+"""Keys of a frontmatter that is read line by line."""
 _OPENING = re.compile(r"---[ \t]*\n")
 _CLOSING = re.compile(r"^---[ \t]*(?:\n|\Z)", re.MULTILINE)
 _KEY = re.compile(r"(?P<key>[A-Za-z_][\w-]*):(?:[ \t]+(?P<value>.*)|[ \t]*)\Z")
@@ -52,7 +54,7 @@ def read_header(header: str, keys: Collection[str] = ()) -> tuple[dict[str, Any]
         fields = load_yaml(header, first_line=2)
     except Unreadable as error:
         fields = _read_lines(header, keys)
-        if not fields:
+        if not 0 < len(fields) <= _MOST_KEYS:
             raise
         why = f"it is no valid YAML, so it was read line by line; {error}"
         return fields, [Note("frontmatter", "its keys", why)]
@@ -72,7 +74,7 @@ def _read_lines(header: str, keys: Collection[str]) -> dict[str, Any]:
             chunks.append((found["key"], [found["value"] or ""]))
         elif chunks:
             chunks[-1][1].append(line)
-    return {key: _value_of(key, lines) for key, lines in chunks}
+    return {key: _value_of(key, lines) for key, lines in chunks[: _MOST_KEYS + 1]}
 
 
 def _value_of(key: str, lines: list[str]) -> Any:
