@@ -28,6 +28,8 @@ EXAMPLES: list[Example] = [
     for module in MODULES
     for example in import_module(f"tests.personas.formats.examples.{module}").EXAMPLES
 ]
+SAID_ANEW = {"spec", "spec_version"}
+"""Fields that only say which format it is."""
 DAMAGED = 40
 """Damaged variants of each example."""
 
@@ -119,6 +121,8 @@ def test_nothing_is_dropped_and_nothing_is_written_twice(
         assert text not in everywhere
     left_out = [note.field for one in first for note in one.report if note.went_to is None]
     for keys, text in leaves(fields_of(example)):
+        if keys[-1] in SAID_ANEW:
+            continue
         assert text in everywhere or any(key in field for key in keys for field in left_out), keys
 
     second = bring_in(store, path, example.format)
