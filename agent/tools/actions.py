@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
 from contextlib import suppress
 from datetime import UTC, datetime
 from typing import Any
@@ -14,7 +13,7 @@ from agent.actions import listing, run_log
 from agent.actions.times import zone_here
 from agent.core.tool import NoInput, ToolContext, ToolOutput
 from agent.core.turns import new_id, utc_now
-from agent.tools.context import ToolEnvironment, as_json, confirm, fail
+from agent.tools.context import ToolEnvironment, as_json, confirm
 from agent.tools.spec import Rehearsed, tool
 from personas import action_store
 from personas.action_document import action_ids, key_of
@@ -130,10 +129,7 @@ async def create_action(env: ToolEnvironment, given: CreateActionInput, ctx: Too
         made = action_store.create_action(env.store, values, by=by, reason="agent: action")
         return {"id": key_of(made.id), "action": made.id, "text": env.store.text(key_of(made.id))}
 
-    try:
-        done = await env.change_documents(make, ctx, subject="actions")
-    except PersonaError as error:
-        return fail(error)
+    done = await env.change_documents(make, ctx, subject="actions")
     return confirm(f"Made the action {done['action']}. {DORMANT}", "", done["text"])
 
 
@@ -144,6 +140,7 @@ async def create_action(env: ToolEnvironment, given: CreateActionInput, ctx: Too
     "write",
     offered="with actions",
     rehearse=_rehearse_update,
+    reader="get_action_details",
 )
 async def update_action(env: ToolEnvironment, given: UpdateActionInput, ctx: ToolContext) -> ToolOutput:
     def change(by: Author) -> dict[str, Any]:
@@ -155,10 +152,7 @@ async def update_action(env: ToolEnvironment, given: UpdateActionInput, ctx: Too
         action_store.update_action(env.store, given.id, values, by=by, reason="agent: action")
         return {"id": key, "before": before, "after": env.store.text(key)}
 
-    try:
-        done = await env.change_documents(change, ctx, subject="actions")
-    except PersonaError as error:
-        return fail(error, reader="get_action_details")
+    done = await env.change_documents(change, ctx, subject="actions")
     return confirm(f"Changed the action {given.id}. {DORMANT}", done["before"], done["after"])
 
 
@@ -169,9 +163,7 @@ async def update_action(env: ToolEnvironment, given: UpdateActionInput, ctx: Too
     "write",
     offered="with actions",
 )
-async def complete_action(
-    env: ToolEnvironment, given: CompleteActionInput, ctx: ToolContext
-) -> str | ToolOutput:
+async def complete_action(env: ToolEnvironment, given: CompleteActionInput, ctx: ToolContext) -> str:
     def complete() -> str:
         action, home, now = action_store.get_action(env.store, given.id), env.store.home, datetime.now(UTC)
         if action.error is not None:
@@ -190,7 +182,7 @@ async def complete_action(
         run_log.end(home, action.id, run.id, ActionState.COMPLETED, now=now, **done)
         return f"The action {action.id} is completed."
 
-    return await _told(complete)
+    return await asyncio.to_thread(complete)
 
 
 @tool(
@@ -200,23 +192,23 @@ async def complete_action(
     "read",
     offered="with actions",
 )
-async def list_actions(env: ToolEnvironment, _given: NoInput, _ctx: ToolContext) -> str | ToolOutput:
+async def list_actions(env: ToolEnvironment, _given: NoInput, _ctx: ToolContext) -> str:
     def read() -> str:
         listed = listing.list_actions(env.store.home, now=datetime.now(UTC))
         return as_json({"actions": [one.to_record() for one in listed]})
 
-    return await _told(read)
+    return await asyncio.to_thread(read)
 
 
 @tool("Read an action", "Read one action and its last runs.", ActionInput, "read", offered="with actions")
-async def get_action_details(env: ToolEnvironment, given: ActionInput, _ctx: ToolContext) -> str | ToolOutput:
+async def get_action_details(env: ToolEnvironment, given: ActionInput, _ctx: ToolContext) -> str:
     def read() -> str:
         action = action_store.get_action(env.store, given.id)
         runs = [one.to_record() for one in run_log.runs(env.store.home, action.id)[:RUNS_SHOWN]]
         shown = [{**one, "output": one["output"][:OUTPUT_SHOWN]} for one in runs]
         return as_json({**action.to_record(), "runs": shown})
 
-    return await _told(read)
+    return await asyncio.to_thread(read)
 
 
 @tool(
@@ -226,12 +218,12 @@ async def get_action_details(env: ToolEnvironment, given: ActionInput, _ctx: Too
     "write",
     offered="with actions",
 )
-async def create_asset(env: ToolEnvironment, given: AssetInput, _ctx: ToolContext) -> str | ToolOutput:
+async def create_asset(env: ToolEnvironment, given: AssetInput, _ctx: ToolContext) -> str:
     def write() -> str:
         name = add_asset(env.store.home, env.persona_id, given.name, given.kind, given.content)
         return f"Written as {name} in the assets of {env.persona_id}."
 
-    return await _told(write)
+    return await asyncio.to_thread(write)
 
 
 @tool(
@@ -241,22 +233,13 @@ async def create_asset(env: ToolEnvironment, given: AssetInput, _ctx: ToolContex
     "write",
     offered="with actions",
 )
-async def store_measurement(
-    env: ToolEnvironment, given: MeasurementInput, _ctx: ToolContext
-) -> str | ToolOutput:
+async def store_measurement(env: ToolEnvironment, given: MeasurementInput, _ctx: ToolContext) -> str:
     def write() -> str:
         measured = Measurement(given.dimension, given.score, given.notes, given.source, utc_now())
         add_measurement(env.store.home, env.persona_id, measured)
         return f"Stored: {given.dimension} {given.score:g}."
 
-    return await _told(write)
-
-
-async def _told(work: Callable[[], str]) -> str | ToolOutput:
-    try:
-        return await asyncio.to_thread(work)
-    except PersonaError as error:
-        return fail(error)
+    return await asyncio.to_thread(write)
 
 
 def _require_room(store: Store, by: Author) -> None:

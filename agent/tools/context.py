@@ -409,7 +409,7 @@ def confirm(sentence: str, old: str, new: str) -> ToolOutput:
     )
 
 
-def fail(error: Exception, *, reader: str = "get_persona") -> ToolOutput:
+def fail(error: Exception, *, reader: str) -> ToolOutput:
     """Return an error result in words the model can act on; `reader` is the tool that reads what it is about."""
     advice = ""
     if isinstance(error, Stale) and error.quotes_text:

@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable
 from typing import Any
 
 from pydantic import BaseModel, Field
 
 from agent.core.tool import NoInput, ToolContext, ToolOutput
-from agent.tools.context import LONGEST_DIFF, ToolEnvironment, as_json, confirm, fail
+from agent.tools.context import LONGEST_DIFF, ToolEnvironment, as_json, confirm
 from agent.tools.spec import tool
 from personas.changes import ReplaceContent, SetExpectations
-from personas.errors import InvalidValue, PersonaError
+from personas.errors import InvalidValue
 from personas.persona import Persona
 
 MOST_VERSIONS = 50
@@ -58,13 +57,6 @@ def _asks_first(env: ToolEnvironment, given: Any) -> bool:
     return env.outputs is not None and env.outputs.asks_first(getattr(given, "ids", []))
 
 
-async def _answer_or_error(work: Awaitable[Any]) -> str | ToolOutput:
-    try:
-        return as_json(await work)
-    except PersonaError as error:
-        return fail(error)
-
-
 def _controls(env: ToolEnvironment) -> Any:
     if env.outputs is None:
         raise InvalidValue("Test inputs cannot be run here.")
@@ -80,13 +72,13 @@ def _controls(env: ToolEnvironment) -> Any:
     offered="with outputs",
     costs=_asks_first,
 )
-async def run_test_inputs(env: ToolEnvironment, given: RunInput, _ctx: ToolContext) -> str | ToolOutput:
-    return await _answer_or_error(_controls(env).run(given.ids, given.samples, given.version))
+async def run_test_inputs(env: ToolEnvironment, given: RunInput, _ctx: ToolContext) -> str:
+    return as_json(await _controls(env).run(given.ids, given.samples, given.version))
 
 
 @tool("Read an output", "Read one output whole.", OutputInput, "read", offered="with outputs")
-async def get_output(env: ToolEnvironment, given: OutputInput, _ctx: ToolContext) -> str | ToolOutput:
-    return await _answer_or_error(_controls(env).output(given.id))
+async def get_output(env: ToolEnvironment, given: OutputInput, _ctx: ToolContext) -> str:
+    return as_json(await _controls(env).output(given.id))
 
 
 @tool(
@@ -97,8 +89,8 @@ async def get_output(env: ToolEnvironment, given: OutputInput, _ctx: ToolContext
     offered="with outputs",
     costs=_asks_first,
 )
-async def compare_versions(env: ToolEnvironment, given: CompareInput, _ctx: ToolContext) -> str | ToolOutput:
-    return await _answer_or_error(_controls(env).compare(given.a, given.b))
+async def compare_versions(env: ToolEnvironment, given: CompareInput, _ctx: ToolContext) -> str:
+    return as_json(await _controls(env).compare(given.a, given.b))
 
 
 @tool(
@@ -108,7 +100,7 @@ async def compare_versions(env: ToolEnvironment, given: CompareInput, _ctx: Tool
     "read",
     offered="with outputs",
 )
-async def list_versions(env: ToolEnvironment, _given: NoInput, _ctx: ToolContext) -> str | ToolOutput:
+async def list_versions(env: ToolEnvironment, _given: NoInput, _ctx: ToolContext) -> str:
     def read() -> Any:
         log = env.store.log(env.persona_id)
         shown = [{name: value for name, value in one.to_record().items() if name not in ("session_id", "run_id")}
@@ -119,7 +111,7 @@ async def list_versions(env: ToolEnvironment, _given: NoInput, _ctx: ToolContext
             "more": len(log) - len(shown),
         }
 
-    return await _answer_or_error(asyncio.to_thread(read))
+    return as_json(await asyncio.to_thread(read))
 
 
 @tool(
@@ -129,12 +121,12 @@ async def list_versions(env: ToolEnvironment, _given: NoInput, _ctx: ToolContext
     "read",
     offered="with outputs",
 )
-async def diff_versions(env: ToolEnvironment, given: CompareInput, _ctx: ToolContext) -> str | ToolOutput:
+async def diff_versions(env: ToolEnvironment, given: CompareInput, _ctx: ToolContext) -> str:
     def read() -> Any:
         found = env.store.diff(env.persona_id, given.a, given.b)
         return {**found.to_record(), "diff": found.diff[:LONGEST_DIFF], "cut": len(found.diff) > LONGEST_DIFF}
 
-    return await _answer_or_error(asyncio.to_thread(read))
+    return as_json(await asyncio.to_thread(read))
 
 
 @tool(
@@ -144,14 +136,9 @@ async def diff_versions(env: ToolEnvironment, given: CompareInput, _ctx: ToolCon
     "destructive",
     offered="with outputs",
 )
-async def restore_version(env: ToolEnvironment, given: VersionInput, ctx: ToolContext) -> str | ToolOutput:
-    try:
-        content = await asyncio.to_thread(env.store.version_content, env.persona_id, given.version)
-        before, after = await env.write(
-            ReplaceContent(content), ctx, f"agent: version {given.version} restored"
-        )
-    except PersonaError as error:
-        return fail(error)
+async def restore_version(env: ToolEnvironment, given: VersionInput, ctx: ToolContext) -> ToolOutput:
+    content = await asyncio.to_thread(env.store.version_content, env.persona_id, given.version)
+    before, after = await env.write(ReplaceContent(content), ctx, f"agent: version {given.version} restored")
     env.seen.prompt = after.system_prompt
     return confirm(f"Version {given.version} is restored.", before.system_prompt, after.system_prompt)
 
@@ -164,25 +151,22 @@ async def restore_version(env: ToolEnvironment, given: VersionInput, ctx: ToolCo
     offered="with outputs",
     change=lambda given: SetExpectations(given.input_id, tuple(given.expect)),
 )
-async def set_expectations(env: ToolEnvironment, given: ExpectInput, ctx: ToolContext) -> str | ToolOutput:
-    try:
-        change = SetExpectations(given.input_id, tuple(given.expect))
-        before, after = await env.write(change, ctx, "agent: expectations")
-    except PersonaError as error:
-        return fail(error)
+async def set_expectations(env: ToolEnvironment, given: ExpectInput, ctx: ToolContext) -> ToolOutput:
+    change = SetExpectations(given.input_id, tuple(given.expect))
+    before, after = await env.write(change, ctx, "agent: expectations")
     old, new = (_expectations(persona, given.input_id) for persona in (before, after))
     return confirm(f"The expectations of {given.input_id} are set.", old, new)
 
 
 @tool("List the personas", "List all personas with their ids.", NoInput, "read", offered="with outputs")
-async def list_personas(env: ToolEnvironment, _given: NoInput, _ctx: ToolContext) -> str | ToolOutput:
+async def list_personas(env: ToolEnvironment, _given: NoInput, _ctx: ToolContext) -> str:
     def read() -> Any:
         listed = [
             {"id": one.id, "name": one.name, "description": one.description[:200]} for one in env.store.list()
         ]
         return {"note": NOT_INSTRUCTIONS, "personas": listed}
 
-    return await _answer_or_error(asyncio.to_thread(read))
+    return as_json(await asyncio.to_thread(read))
 
 
 @tool(
@@ -192,14 +176,14 @@ async def list_personas(env: ToolEnvironment, _given: NoInput, _ctx: ToolContext
     "read",
     offered="with outputs",
 )
-async def inspect_persona(env: ToolEnvironment, given: PersonaInput, _ctx: ToolContext) -> str | ToolOutput:
+async def inspect_persona(env: ToolEnvironment, given: PersonaInput, _ctx: ToolContext) -> str:
     def read() -> Any:
         other = env.store.get(given.id)
         inputs = [{"id": one.id, "content": one.content} for one in other.test_inputs]
         return {"note": NOT_INSTRUCTIONS, "id": other.id, "name": other.name, "description": other.description,
                 "system_prompt": other.system_prompt, "test_inputs": inputs}  # fmt: skip
 
-    return await _answer_or_error(asyncio.to_thread(read))
+    return as_json(await asyncio.to_thread(read))
 
 
 def _expectations(persona: Persona, input_id: str) -> str:

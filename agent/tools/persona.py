@@ -8,11 +8,10 @@ from dataclasses import replace
 from pydantic import BaseModel, Field
 
 from agent.core.tool import NoInput, ToolContext, ToolOutput
-from agent.tools.context import LONGEST_DIFF, Stale, ToolEnvironment, as_json, confirm, fail
+from agent.tools.context import LONGEST_DIFF, Stale, ToolEnvironment, as_json, confirm
 from agent.tools.spec import tool
 from agent.transcript.user_edits import KnownPersona
 from personas.changes import EditPrompt, SetName, SetPrompt
-from personas.errors import PersonaError
 from personas.persona import Persona
 from personas.store import Store
 
@@ -38,12 +37,9 @@ class EditInput(BaseModel, extra="forbid"):
     NoInput,
     "read",
 )
-async def get_persona(env: ToolEnvironment, _input: NoInput, _ctx: ToolContext) -> str | ToolOutput:
+async def get_persona(env: ToolEnvironment, _input: NoInput, _ctx: ToolContext) -> str:
     seen = env.seen
-    try:
-        persona = await env.read()
-    except PersonaError as error:
-        return fail(error)
+    persona = await env.read()
     seen.prompt = persona.system_prompt
     return as_json(
         {
@@ -61,11 +57,8 @@ async def get_persona(env: ToolEnvironment, _input: NoInput, _ctx: ToolContext) 
     "write",
     change=lambda given: SetName(given.name),
 )
-async def update_persona_name(env: ToolEnvironment, wanted: NameInput, ctx: ToolContext) -> str | ToolOutput:
-    try:
-        before, after = await env.write(SetName(wanted.name), ctx, "agent: name")
-    except PersonaError as error:
-        return fail(error)
+async def update_persona_name(env: ToolEnvironment, wanted: NameInput, ctx: ToolContext) -> ToolOutput:
+    before, after = await env.write(SetName(wanted.name), ctx, "agent: name")
     return confirm(f"The name is now {as_json(after.name)}.", before.name + "\n", after.name + "\n")
 
 
@@ -77,16 +70,11 @@ async def update_persona_name(env: ToolEnvironment, wanted: NameInput, ctx: Tool
     "destructive",
     change=lambda given: SetPrompt(given.system_prompt),
 )
-async def update_system_prompt(
-    env: ToolEnvironment, wanted: PromptInput, ctx: ToolContext
-) -> str | ToolOutput:
+async def update_system_prompt(env: ToolEnvironment, wanted: PromptInput, ctx: ToolContext) -> ToolOutput:
     seen = env.seen
-    try:
-        before, after = await env.write(
-            SetPrompt(wanted.system_prompt), ctx, "agent: system prompt", check=unless_stale(seen)
-        )
-    except PersonaError as error:
-        return fail(error)
+    before, after = await env.write(
+        SetPrompt(wanted.system_prompt), ctx, "agent: system prompt", check=unless_stale(seen)
+    )
     seen.prompt = after.system_prompt
     return confirm("The system prompt is replaced.", before.system_prompt, after.system_prompt)
 
@@ -99,12 +87,9 @@ async def update_system_prompt(
     "write",
     change=lambda given: EditPrompt(given.old, given.new),
 )
-async def edit_system_prompt(env: ToolEnvironment, wanted: EditInput, ctx: ToolContext) -> str | ToolOutput:
+async def edit_system_prompt(env: ToolEnvironment, wanted: EditInput, ctx: ToolContext) -> ToolOutput:
     seen = env.seen
-    try:
-        before, after = await env.write(EditPrompt(wanted.old, wanted.new), ctx, "agent: system prompt")
-    except PersonaError as error:
-        return fail(error)
+    before, after = await env.write(EditPrompt(wanted.old, wanted.new), ctx, "agent: system prompt")
     if seen.prompt == before.system_prompt:
         seen.prompt = after.system_prompt
     return confirm("The system prompt is changed.", before.system_prompt, after.system_prompt)
@@ -118,12 +103,9 @@ async def edit_system_prompt(env: ToolEnvironment, wanted: EditInput, ctx: ToolC
     "destructive",
     texts=Store.preview_undo,
 )
-async def undo(env: ToolEnvironment, _input: NoInput, ctx: ToolContext) -> str | ToolOutput:
+async def undo(env: ToolEnvironment, _input: NoInput, ctx: ToolContext) -> ToolOutput:
     seen = env.seen
-    try:
-        before, undone = await env.undo(ctx)
-    except PersonaError as error:
-        return fail(error)
+    before, undone = await env.undo(ctx)
     left = "".join(f" Left as it is: {name}: {why}" for name, why in undone.left)
     return _undone(seen, before, undone.persona, f"Undone: {undone.summary}.{left}")
 

@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, Any, Literal
 from pydantic import BaseModel
 
 from agent.core.tool import Tool, ToolContext, ToolOutput
-from agent.tools.context import NOTHING_CHANGED, SETTLES_WITHIN, WHOLE, ToolEnvironment
+from agent.tools.context import NOTHING_CHANGED, SETTLES_WITHIN, WHOLE, ToolEnvironment, fail
 from personas.edited_text import edited_diff
+from personas.errors import PersonaError
 from personas.rehearsal import Rehearsal
 
 if TYPE_CHECKING:
@@ -49,7 +50,7 @@ class RegisteredTool:
     Attributes:
         name, description, label, input: as in `Tool`.
         effect: what a call may do; the approval policy and the screen go by it.
-        run: the tool itself.
+        run: the tool itself; a `PersonaError` it raises is its result.
         offered: to every run, only in tasks, to messages that may become a task, where test inputs can be run, or once
             the library or actions are brought in.
         change: the one change of the file that a call is; the preview follows from it.
@@ -58,6 +59,7 @@ class RegisteredTool:
         is_shared: whether a call changes what is not this persona's alone; it is then as good as destructive.
         costs: whether a call costs so much that outside of a task the person is asked first.
         when_cut: what the result says when the call is cancelled while it runs; None: what suits the effect.
+        reader: the tool that reads what this one writes.
     """
 
     name: str
@@ -73,6 +75,7 @@ class RegisteredTool:
     is_shared: Callable[[Store, Any], bool] | None = None
     costs: Callable[[ToolEnvironment, Any], bool] | None = None
     when_cut: str | None = None
+    reader: str = "get_persona"
 
     def make(self, env: ToolEnvironment) -> Tool:
         """Return the tool for one persona and session."""
@@ -82,12 +85,18 @@ class RegisteredTool:
             self.description,
             self.label,
             self.input,
-            partial(self.run, env),
+            partial(self._call, env),
             sequential=writes,
             max_output=WHOLE if reads else None,
             when_cut=self.when_cut or (NOTHING_CHANGED if reads else None),
             settles_within=SETTLES_WITHIN if writes else None,
         )
+
+    async def _call(self, env: ToolEnvironment, given: Any, ctx: ToolContext) -> str | ToolOutput:
+        try:
+            return await self.run(env, given, ctx)
+        except PersonaError as error:
+            return fail(error, reader=self.reader)
 
     def preview(self, store: Store, persona_id: str, given: Any) -> Preview | None:
         """Return what a call would change now, computed without writing; None where that is not known.
@@ -128,6 +137,7 @@ def tool(
     rehearse: Callable[[Store, Any], Rehearsed] | None = None,
     costs: Callable[[ToolEnvironment, Any], bool] | None = None,
     when_cut: str | None = None,
+    reader: str = "get_persona",
 ) -> Callable[[Run], RegisteredTool]:
     """Make a function a tool of its name. Arguments as for `RegisteredTool`."""
 
@@ -145,6 +155,7 @@ def tool(
             rehearse=rehearse,
             costs=costs,
             when_cut=when_cut,
+            reader=reader,
         )
 
     return make

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 
 from pydantic import BaseModel, Field
 
 from agent.core.tool import NoInput, ToolContext, ToolOutput
-from agent.tools.context import LONGEST_DIFF, Stale, ToolEnvironment, as_json, confirm, fail
+from agent.tools.context import LONGEST_DIFF, Stale, ToolEnvironment, as_json, confirm
 from agent.tools.spec import tool
 from agent.transcript.user_edits import KnownPersona, content_hash
 from personas.changes import AddTestInput, DeleteTestInput, UpdateTestInput
-from personas.errors import InvalidValue, PersonaError
+from personas.errors import InvalidValue
 from personas.persona import Persona, TestInput
 
 
@@ -34,24 +35,18 @@ class UpdateInput(BaseModel, extra="forbid"):
     NoInput,
     "read",
 )
-async def list_test_inputs(env: ToolEnvironment, _input: NoInput, _ctx: ToolContext) -> str | ToolOutput:
+async def list_test_inputs(env: ToolEnvironment, _input: NoInput, _ctx: ToolContext) -> str:
     seen = env.seen
-    try:
-        persona = await env.read()
-    except PersonaError as error:
-        return fail(error)
+    persona = await env.read()
     for test_input in persona.test_inputs:
         seen.record_input(test_input)
     return as_json({"test_inputs": [_record(test_input) for test_input in persona.test_inputs]})
 
 
 @tool("Read a test input", "Read one test input by its id.", IdInput, "read")
-async def get_test_input(env: ToolEnvironment, wanted: IdInput, _ctx: ToolContext) -> str | ToolOutput:
+async def get_test_input(env: ToolEnvironment, wanted: IdInput, _ctx: ToolContext) -> str:
     seen = env.seen
-    try:
-        found = _find(await env.read(), wanted.id)
-    except PersonaError as error:
-        return fail(error)
+    found = _find(await env.read(), wanted.id)
     seen.record_input(found)
     return as_json(_record(found))
 
@@ -63,12 +58,9 @@ async def get_test_input(env: ToolEnvironment, wanted: IdInput, _ctx: ToolContex
     "write",
     change=lambda given: AddTestInput(given.content),
 )
-async def create_test_input(env: ToolEnvironment, wanted: ContentInput, ctx: ToolContext) -> str | ToolOutput:
+async def create_test_input(env: ToolEnvironment, wanted: ContentInput, ctx: ToolContext) -> ToolOutput:
     seen = env.seen
-    try:
-        before, after = await env.write(AddTestInput(wanted.content), ctx, "agent: new test input")
-    except PersonaError as error:
-        return fail(error)
+    before, after = await env.write(AddTestInput(wanted.content), ctx, "agent: new test input")
     known = {test_input.id for test_input in before.test_inputs}
     created = next(test_input for test_input in after.test_inputs if test_input.id not in known)
     seen.record_input(created)
@@ -82,18 +74,17 @@ async def create_test_input(env: ToolEnvironment, wanted: ContentInput, ctx: Too
     UpdateInput,
     "destructive",
     change=lambda given: UpdateTestInput(given.id, given.content),
+    reader="get_test_input",
 )
-async def update_test_input(env: ToolEnvironment, wanted: UpdateInput, ctx: ToolContext) -> str | ToolOutput:
+async def update_test_input(env: ToolEnvironment, wanted: UpdateInput, ctx: ToolContext) -> ToolOutput:
     seen = env.seen
-    try:
+    with _knowing_what_is_quoted(seen, wanted.id):
         before, after = await env.write(
             UpdateTestInput(wanted.id, wanted.content),
             ctx,
             f"agent: test input {wanted.id}",
             check=_unless_stale(seen, wanted.id),
         )
-    except PersonaError as error:
-        return _refused(seen, wanted.id, error)
     old = _find(before, wanted.id)
     seen.record_input(_find(after, wanted.id))
     return confirm(f"Test input {wanted.id} is changed.", _lines(old.content), _lines(wanted.content))
@@ -105,18 +96,17 @@ async def update_test_input(env: ToolEnvironment, wanted: UpdateInput, ctx: Tool
     IdInput,
     "destructive",
     change=lambda given: DeleteTestInput(given.id),
+    reader="get_test_input",
 )
-async def delete_test_input(env: ToolEnvironment, wanted: IdInput, ctx: ToolContext) -> str | ToolOutput:
+async def delete_test_input(env: ToolEnvironment, wanted: IdInput, ctx: ToolContext) -> ToolOutput:
     seen = env.seen
-    try:
+    with _knowing_what_is_quoted(seen, wanted.id):
         before, _after = await env.write(
             DeleteTestInput(wanted.id),
             ctx,
             f"agent: delete test input {wanted.id}",
             check=_unless_stale(seen, wanted.id),
         )
-    except PersonaError as error:
-        return _refused(seen, wanted.id, error)
     old = _find(before, wanted.id)
     return confirm(f"Test input {wanted.id} is deleted.", _lines(old.content), "")
 
@@ -142,11 +132,15 @@ def _find(persona: Persona, wanted: str) -> TestInput:
     raise InvalidValue(f"No test input has the id {as_json(wanted)}. The ids are: {known}.")
 
 
-def _refused(seen: KnownPersona, input_id: str, error: PersonaError) -> ToolOutput:
-    """Return the result of a change that was not made, and record the content it quotes as known."""
-    if isinstance(error, Stale) and error.quotes_text:
-        seen.record_input(TestInput(id=input_id, content=error.theirs))
-    return fail(error, reader="get_test_input")
+@contextmanager
+def _knowing_what_is_quoted(seen: KnownPersona, input_id: str) -> Iterator[None]:
+    """Record the content that the refusal of a change quotes as known."""
+    try:
+        yield
+    except Stale as error:
+        if error.quotes_text:
+            seen.record_input(TestInput(id=input_id, content=error.theirs))
+        raise
 
 
 def _unless_stale(seen: KnownPersona, input_id: str) -> Callable[[Persona], None]:

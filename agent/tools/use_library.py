@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING, Any
 from pydantic import BaseModel
 
 from agent.core.tool import NoInput, ToolContext, ToolOutput
-from agent.tools.context import ToolEnvironment, as_json, fail
+from agent.tools.context import ToolEnvironment, as_json
 from agent.tools.persona import unless_stale
 from agent.tools.spec import RegisteredTool, tool
-from personas.errors import InvalidValue, PersonaError
+from personas.errors import InvalidValue
 from personas.persona import Persona
 
 if TYPE_CHECKING:
@@ -63,14 +63,9 @@ def _registered(what: LibraryTool) -> RegisteredTool:
     from agent.tools.library.spec import to_record
 
     async def run(env: ToolEnvironment, given: BaseModel, ctx: ToolContext) -> str | ToolOutput:
-        try:
-            if what.effect == "read":
-                return as_json(
-                    to_record(await asyncio.to_thread(what.call, env.store, env.author(ctx), given))
-                )
+        if what.effect != "read":
             return await _write(env, given, ctx)
-        except PersonaError as error:
-            return fail(error)
+        return as_json(to_record(await asyncio.to_thread(what.call, env.store, env.author(ctx), given)))
 
     async def _write(env: ToolEnvironment, given: Any, ctx: ToolContext) -> ToolOutput:
         shown = await asyncio.to_thread(spec.preview, env.store, env.persona_id, given)
