@@ -534,6 +534,8 @@ class _Writing:
                 for key in ("samples", "min_pass")
                 if key in table
             ]
+        gone = [one for one in self.kept_tests if one not in taken]
+        self.report += [Note(f"{_TABLE}.tests.{one}", None, "no test input has this id") for one in gone]
         return tests
 
     def test(self, table: Mapping[str, Any], content: str | Chat, taken: list[str]) -> dict[str, Any]:

@@ -136,8 +136,7 @@ def write(source: Source) -> Exported:
     elif said is None or (isinstance(said, str) and known is None):
         blocks.append(_USER)
         if said is not None:
-            sample = kept.get("sample")
-            kept["sample"] = {**(sample if isinstance(sample, dict) else {}), "input": said}
+            kept |= _with_input(kept, said)
     else:
         messages = said if isinstance(said, list) else [{"role": "user", "content": said}]
         blocks += [{**one, "content": _plain(one["content"], "the test input")} for one in messages]
@@ -157,6 +156,17 @@ def write(source: Source) -> Exported:
         ),
     ]
     return Exported({f"{persona.id}.prompty": with_frontmatter(fields, body)}, tuple(report))
+
+
+def _with_input(kept: Mapping[str, Any], said: str) -> dict[str, Any]:
+    """Return the key that gives `input` its value: the sample of the first version where it is there, else inputs."""
+    if isinstance(sample := kept.get("sample"), dict):
+        return {"sample": {**sample, "input": said}}
+    inputs = kept.get("inputs")
+    if isinstance(inputs, dict):
+        return {"inputs": {**inputs, "input": {"type": "string", "default": said}}}
+    value = {"name": "input", "kind": "string", "default": said}
+    return {"inputs": [*(inputs if isinstance(inputs, list) else []), value]}
 
 
 def _plain(text: str, what: str) -> str:

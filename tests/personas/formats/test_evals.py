@@ -295,7 +295,8 @@ def test_a_role_has_a_frontmatter_and_no_rules_of_a_text_from_elsewhere(store: S
 def test_a_persona_becomes_a_prompt_with_its_words_in_a_raw_block(store: Store) -> None:
     text = written(store, toml(HOSTILE, _INPUTS), "prompty")
     assert f"system:\n{{% raw %}}{HOSTILE}{{% endraw %}}\n\nuser:\n{{{{input}}}}\n" in text
-    assert yaml.safe_load(text.split("---\n")[1])["sample"] == {"input": "I want {{money}} back."}
+    (value,) = yaml.safe_load(text.split("---\n")[1])["inputs"]
+    assert value == {"name": "input", "kind": "string", "default": "I want {{money}} back."}
     again = read("prompty", text, "bot.prompty")
     assert again.fields["system_prompt"] == HOSTILE
     assert again.fields["test_inputs"] == [{"id": "i-want-money-back", "content": "I want {{money}} back."}]
