@@ -43,6 +43,17 @@ def work(place: Workplace, tmp_path: Path) -> Path:
     return tmp_path / "work"
 
 
+def test_a_file_of_many_is_listed_until_all_are_wanted(place: Workplace, work: Path) -> None:
+    (work / "prompts.csv").write_text("act,prompt\nPoet,Rhyme\nPoet,Write\nCook,Cook\nCook,Cook\n")
+    before = files(place)
+    said, _ = run(place, "import", str(work / "prompts.csv"))
+    assert "holds 3 personas; --all imports them" in said and "More than one has the name Poet." in said
+    assert files(place) == before
+    said, note = run(place, "import", str(work / "prompts.csv"), "--all")
+    assert "line 5: the same act and prompt as in line 4" in said and note.startswith("Imported 3 personas; ")
+    assert {"personas/poet.toml", "personas/poet-2.toml", "personas/cook.toml"} <= {*files(place)}
+
+
 def test_a_folder_is_imported_and_one_undo_takes_it_back(place: Workplace, work: Path) -> None:
     before = files(place)
     said, note = run(place, "import", str(work), "--dry-run")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -152,6 +153,10 @@ def _print(done: Sequence[Done], listed: Sequence[Found], dry_run: bool) -> None
             print_text(f"  {each.name}")
         if len(found.personas) > MOST_NAMED:
             print_text(f"  and {len(found.personas) - MOST_NAMED} more")
+        alike = [name for name, count in Counter(one.name for one in found.personas).items() if count > 1]
+        if alike:
+            more = f" and {len(alike) - MOST_NAMED} more" if len(alike) > MOST_NAMED else ""
+            print_text(f"  More than one has the name {', '.join(alike[:MOST_NAMED])}{more}.")
     if done and dry_run:
         print_note("Nothing was written.")
     elif done:
