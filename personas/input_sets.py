@@ -18,14 +18,15 @@ from personas.changes import (
     test_input_tables,
 )
 from personas.edited_text import edited_diff
-from personas.errors import Conflict, InvalidValue
+from personas.errors import BrokenFile, Conflict, InvalidValue
+from personas.fields import as_file_error
 from personas.files.slug import free_id
 from personas.input_records import sent
 from personas.library_store import LibraryStore
-from personas.persona import Persona
+from personas.persona import Persona, broken_file
 from personas.store import Store
 from personas.toml.edit import append_tables, remove_tables, rewrite_last, set_value, written_elements
-from personas.toml.parse import parsing_once
+from personas.toml.parse import parse, parsing_once
 
 _PATH = ("test_inputs",)
 
@@ -162,8 +163,23 @@ def counted(number: int) -> str:
     return f"{number} test input{'' if number == 1 else 's'}"
 
 
+def tables_of(store: Store, persona_id: str) -> list[dict[str, Any]]:
+    """Return a persona's test inputs as they stand in its file.
+
+    Raises:
+        BrokenFile, EditRefused: they cannot be read.
+    """
+    return test_input_tables(_text(store, persona_id))
+
+
 def _text(store: Store, persona_id: str) -> str:
-    return store.text(LibraryStore(store).persona(persona_id).id)
+    """Return the text of a persona's file, which is TOML."""
+    text = store.text(LibraryStore(store).persona(persona_id).id)
+    try:
+        parse(text)
+    except BrokenFile as error:
+        raise broken_file(persona_id, as_file_error(error), is_readable=True) from None
+    return text
 
 
 def _without_id(table: Mapping[str, Any]) -> dict[str, Any]:

@@ -113,7 +113,7 @@ def test_a_move_that_cannot_be_made_changes_nothing(filled: Workplace) -> None:
         (("late", "gone", "--to", "desk"), "no test input 'gone'"),
         (("late", "--to", "billing"), "already"),
         (("late", "--to", "nobody"), "nobody"),
-        (("late", "--to", "broken"), "line 1"),
+        (("late", "--to", "broken"), "The persona broken is broken"),
     ):
         assert why in run(filled, "inputs", "billing", "mv", *arguments, code=1)
     assert (text(filled, "billing"), text(filled, "desk")) == (BILLING, DESK)
@@ -149,5 +149,10 @@ def test_one_a_line_and_one_by_one(filled: Workplace, tmp_path: Path) -> None:
     assert [one["id"] for one in json.loads(run(filled, "inputs", "bare", "--json"))] == ["what-is-2-2"]
     run(filled, "undo", "bare")
     assert len(filled.store.get("bare").test_inputs) == 3
-    for arguments, why in ((["import", str(tmp_path)], "Could not read"), (["rm", "x"], "no test input 'x'")):
+    file.write_bytes(b"\xff")
+    for arguments, why in (
+        (["import", str(tmp_path)], "Could not read"),
+        (["import", str(file)], "lines.txt: the file is not UTF-8"),
+        (["rm", "x"], "no test input 'x'"),
+    ):
         assert why in run(filled, "inputs", "bare", *arguments, code=1)

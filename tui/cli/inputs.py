@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
-from personas.errors import InvalidValue, StorageError
+from personas.errors import BrokenFile, InvalidValue, StorageError
 from personas.files.text_file import SIZE_LIMIT, decode, expanded, storage_error
 from tui.cli.group import Invocation
 from tui.cli.options import json_option, persona_argument
@@ -56,7 +56,9 @@ def inputs(ctx: click.Context, persona_id: str, as_json: bool) -> None:
     invocation: Invocation = ctx.obj
     persona = invocation.store.get(persona_id)
     if as_json:
-        print_json(_tables(invocation, persona_id), indent=2)
+        from personas.input_sets import tables_of
+
+        print_json(tables_of(invocation.store, persona_id), indent=2)
         return
     if persona.error is not None:
         print_text(f"broken: {describe(persona.error)}")
@@ -146,8 +148,14 @@ def import_inputs(ctx: click.Context, file: str, column: str, dry_run: bool, as_
 
     invocation, persona_id = _of(ctx)
     invocation.store.text(persona_id)  # an unknown one is told first
-    text = read_stdin() if file == "-" else _read(expanded(file))
-    read = read_inputs(text, name="" if file == "-" else file, column=column)
+    if file == "-":
+        read = read_inputs(read_stdin(), column=column)
+    else:
+        content = _content(expanded(file))
+        try:
+            read = read_inputs(with_lf(decode(content).text), name=file, column=column)
+        except (BrokenFile, InvalidValue) as error:
+            raise InvalidValue(f"{file}: {error}") from None
     change = add(invocation.store, persona_id, read.tables)
     for note in read.notes:
         print_note(note)
@@ -165,10 +173,11 @@ def export_inputs(ctx: click.Context, file: str) -> None:
     A file that is there is not overwritten. `-` is stdout.
     """
     from personas.input_records import write_inputs
+    from personas.input_sets import tables_of
 
     invocation, persona_id = _of(ctx)
-    tables = _tables(invocation, persona_id)
-    text = write_inputs(tables, ascii_only=file == "-")
+    found = tables_of(invocation.store, persona_id)
+    text = write_inputs(found, ascii_only=file == "-")
     if file == "-":
         print_text(text, end="")
         return
@@ -180,7 +189,7 @@ def export_inputs(ctx: click.Context, file: str) -> None:
         raise StorageError(f"There is already {path}; name another file.") from None
     except OSError as error:
         raise storage_error(error, "write", path) from None
-    print_text(f"wrote {len(tables)} to {path}")
+    print_text(f"wrote {len(found)} to {path}")
 
 
 def _of(ctx: click.Context) -> tuple[Invocation, str]:
@@ -230,15 +239,7 @@ def _report(invocation: Invocation, key: str, summary: str, ids: Sequence[str], 
         print_text(summary)
 
 
-def _tables(invocation: Invocation, persona_id: str) -> list[dict[str, Any]]:
-    from personas.changes import test_input_tables
-    from personas.library_store import LibraryStore
-
-    store = invocation.store
-    return test_input_tables(store.text(LibraryStore(store).persona(persona_id).id))
-
-
-def _read(path: Path) -> str:
+def _content(path: Path) -> bytes:
     try:
         with path.open("rb") as file:
             content = file.read(SIZE_LIMIT + 1)
@@ -248,7 +249,7 @@ def _read(path: Path) -> str:
         raise InvalidValue(
             f"{path} is larger than {SIZE_LIMIT // (1024 * 1024)} MB, the most that is allowed."
         )
-    return with_lf(decode(content).text)
+    return content
 
 
 def _notes(test_input: TestInput) -> str:
