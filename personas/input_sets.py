@@ -158,9 +158,9 @@ def write(store: Store, changes: Sequence[InputsChange]) -> list[Persona]:
     return [store.get(one.persona_id) for one in changes]
 
 
-def counted(number: int) -> str:
-    """Return so many test inputs in words."""
-    return f"{number} test input{'' if number == 1 else 's'}"
+def counted(number: int, what: str = "test input") -> str:
+    """Return so many of something in words."""
+    return f"{number} {what}{'' if number == 1 else 's'}"
 
 
 def tables_of(store: Store, persona_id: str) -> list[dict[str, Any]]:

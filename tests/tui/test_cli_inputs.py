@@ -81,7 +81,7 @@ def test_a_move_takes_everything_along_and_one_undo_of_either_takes_it_back(fill
     assert text(filled, "desk") == f"{DESK}\r\n{came}"
     assert text(filled, "billing") == BILLING.replace(f"{LATE}\n{TALK}\n", "")
     listed = run(filled, "inputs", "desk")
-    assert "3 messages" in listed and "2 expected, 3 outputs" in listed
+    assert "3 messages" in listed and "2 expectations, 3 outputs" in listed
 
     assert "also in desk" in run(filled, "undo", "billing")
     assert (text(filled, "billing"), text(filled, "desk")) == (BILLING, DESK)

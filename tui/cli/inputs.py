@@ -254,10 +254,12 @@ def _content(path: Path) -> bytes:
 
 def _notes(test_input: TestInput) -> str:
     """Return what a test input has beside its text, in a few words."""
+    from personas.input_sets import counted
+
     said = [
-        f"{len(test_input.messages)} messages" if test_input.messages else "",
-        f"{len(test_input.expect)} expected" if test_input.expect else "",
-        f"{test_input.samples} outputs" if test_input.samples else "",
+        f"{counted(len(test_input.messages), 'message')}" if test_input.messages else "",
+        f"{counted(len(test_input.expect), 'expectation')}" if test_input.expect else "",
+        f"{counted(test_input.samples, 'output')}" if test_input.samples else "",
         f"cannot be run: {describe(test_input.error)}" if test_input.error else "",
     ]
     return ", ".join(filter(None, said))
