@@ -9,7 +9,6 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Mapping
-from functools import cached_property
 from typing import Any
 
 from personas.formats.common import losses
@@ -46,6 +45,7 @@ _WHYS = {
     "extensions": "code is kept and never run",
     "nunjucksFilters": "code is kept and never run",
 }
+_ALONE = "disableDefaultAsserts"
 _NOTHING_SAID = "Begin."
 """What the persona is told where a test has no words for it."""
 
@@ -81,9 +81,7 @@ class _Reading:
         self.used: set[str] = set()  # those that a test names
 
     def persona(self, name: str) -> ImportedPersona:
-        rest = {
-            key: value for key, value in self.config.items() if key not in ("prompts", "tests", "defaultTest")
-        }
+        rest = {key: value for key, value in self.config.items() if key not in ("prompts", "tests")}
         fields: dict[str, Any] = {}
         if isinstance(described := rest.get("description"), str):
             del rest["description"]
@@ -92,12 +90,14 @@ class _Reading:
         prompts = self.prompts()
         inputs, tests, files = self.tests()
         others = self.others(prompts)
-        default = self.default_test()
+        if inputs and isinstance(self.default.get("assert"), list):
+            self.report.append(
+                Note("defaultTest.assert", "test_inputs", "what can be checked stands in each of them")
+            )
         kept, notes = toml_ready(
             {
                 **rest,
                 **({"prompts": others} if others else {}),
-                **({} if default is None else {"defaultTest": default}),
                 **({"chat": self.chat} if self.chat else {}),
                 **self.kept,
                 **({"tests": tests} if tests else {}),
@@ -248,11 +248,11 @@ class _Reading:
     ) -> tuple[list[dict[str, Any]], Any]:
         """Return the expectations that a test's assertions are, and the assertions that are none."""
         own, where = test.get("assert", []), f"{_TABLE}.tests.{own_id}"
+        expect, left = [], []
         if not isinstance(own, list):
             self.report.append(Note(f"{field}.assert", where, "it is no list"))
-            return [], own
-        expect, left = [], []
-        for at, one in enumerate(own):
+            left = own
+        for at, one in enumerate(own if isinstance(own, list) else []):
             found, why = expectation_of(one, values)
             if found is None:
                 left.append(one)
@@ -261,29 +261,19 @@ class _Reading:
             if why:
                 went_to = where if found is None else f"test_inputs.{own_id}"
                 self.report.append(Note(f"{field}.assert.{at}", went_to, why))
-        options = test.get("options")
-        if not (isinstance(options, dict) and options.get("disableDefaultAsserts") is True):
-            expect += [found for one in self.default_asserts if (found := expectation_of(one, values)[0])]
-        return expect, left
+        return [*expect, *default_expectations(self.default, test, values)], left
 
-    @cached_property
-    def default_asserts(self) -> list[Any]:
-        """The assertions of the default test that become expectations of each test input.
 
-        None of them where tests stand elsewhere, which need them too.
-        """
-        tests, asserts = self.config.get("tests"), self.default.get("assert")
-        if not isinstance(tests, list) or not isinstance(asserts, list) or not all(map(_is_test, tests)):
-            return []
-        return [one for one in asserts if tests and expectation_of(one, _vars(self.default))[0] is not None]
-
-    def default_test(self) -> Any:
-        """Return what is kept of the default test: all but the assertions that stand in each test input."""
-        if not self.default_asserts:
-            return self.config.get("defaultTest")
-        self.report.append(Note("defaultTest.assert", "test_inputs", "it stands in each of them"))
-        left = [one for one in self.default["assert"] if one not in self.default_asserts]
-        return {**_without_assert(self.default), **({"assert": left} if left else {})} or None
+def default_expectations(
+    default: Mapping[str, Any], test: Mapping[str, Any], values: Mapping[str, Any]
+) -> list[dict[str, Any]]:
+    """Return the expectations that the default test's assertions are for a test, none where it does without them."""
+    options, asserts = test.get("options"), default.get("assert")
+    if not isinstance(asserts, list) or (isinstance(options, dict) and options.get(_ALONE) is True):
+        return []
+    found = [expectation_of(one, values)[0] for one in asserts]
+    ready, _ = toml_ready({"expect": [one for one in found if one is not None]}, "")
+    return list(ready["expect"])
 
 
 def values_of(*tests: Mapping[str, Any]) -> dict[str, Any]:
@@ -465,6 +455,8 @@ class _Writing:
         self.kept_tests: Mapping[str, Any] = kept.pop("tests", {})
         self.test_files: list[Any] = kept.pop("test_files", [])
         self.prompts: list[Any] = kept.pop("prompts", [])
+        default = kept.get("defaultTest")
+        self.default: Mapping[str, Any] = default if isinstance(default, dict) else {}
         self.kept = kept
         self.prompt = source.prompt if self.is_template else raw(source.prompt, "the prompt")
         self.report: list[Note] = []
@@ -545,10 +537,21 @@ class _Writing:
         said = self.said(own_id, content, kept)
         words = _last(content)
         test = {"description": own_id, **kept, **said}
-        if "description" not in kept and words != own_id and input_id(words, taken) == own_id:
+        if "description" not in {*kept, *said} and input_id(words, taken) == own_id:
             del test["description"]  # the id follows from the words
-        asserts = [self.assertion(one, own_id) for one in table.get("expect", [])]
-        left = kept.get("assert", [])
+        default, expect = self.default, list(table.get("expect", []))
+        values = values_of(default, kept) | ({"input": content} if isinstance(content, str) else {})
+        known = default_expectations(default, kept, values)
+        if all(one in expect for one in known):
+            for one in known:  # the default test says it
+                if one in expect:
+                    expect.remove(one)
+        else:
+            options = kept.get("options")
+            test["options"] = {**(options if isinstance(options, dict) else {}), _ALONE: True}
+            why = "it has not all of what the default test expects, so none of it holds there"
+            self.report.append(Note(f"test_inputs.{own_id}.expect", f"options.{_ALONE}", why))
+        asserts, left = [self.assertion(one, own_id) for one in expect], kept.get("assert", [])
         if asserts:
             test["assert"] = [*asserts, *(left if isinstance(left, list) else [left])]
         return test
@@ -556,11 +559,12 @@ class _Writing:
     def said(self, own_id: str, content: str | Chat, kept: Mapping[str, Any]) -> dict[str, Any]:
         """Return the variables that make what an input says, or the prompt that holds its conversation."""
         values, text = _vars(kept), self.source.prompt if self.is_text else ""
-        made, _ = content_of(self.chat, text, self.kept.get("defaultTest", {}), kept)
-        if made is None and content in (kept.get("description", own_id), _NOTHING_SAID):
-            made = content
-        if made == content and (self.chat or text):
-            return {}
+        made, _ = content_of(self.chat, text, self.default, kept)
+        if self.chat or text:
+            if made == content or (made is None and content in (kept.get("description"), _NOTHING_SAID)):
+                return {}
+            if made is None and content == own_id:
+                return {"description": own_id}
         if not isinstance(content, str):
             label = f"conversation {own_id}"
             self.conversations[label] = [

@@ -182,12 +182,34 @@ def test_a_prompt_in_a_file_leaves_the_tests_and_they_reach_the_persona_again(
     ]
 
 
-def test_assertions_of_the_default_test_stay_where_tests_stand_elsewhere() -> None:
-    text = "prompts: [Hi]\ndefaultTest: {assert: [{type: contains, value: a}]}\ntests: [{vars: {q: b}}%s]\n"
-    here, there = read("promptfoo", text % ""), read("promptfoo", text % ", file://x.csv")
-    assert here.fields["test_inputs"][0]["expect"] == [{"type": "contains", "value": "a"}]
-    assert "defaultTest" not in here.kept and there.kept["defaultTest"]["assert"]
-    assert "expect" not in there.fields["test_inputs"][0]
+def test_assertions_of_the_default_test_hold_for_each_input_and_stay_the_defaults(
+    store: Store, tmp_path: Path
+) -> None:
+    path = tmp_path / "promptfooconfig.yaml"
+    text = """
+prompts: [Hi]
+providers: [echo]
+defaultTest: {assert: [{type: contains, value: "{{q}}"}, {type: python, value: ok()}]}
+tests: [{vars: {q: a}}, {vars: {q: b}, assert: [{type: contains, value: c}]}, {vars: {q: d}, options: {disableDefaultAsserts: true}}]
+"""
+    path.write_text(text)
+    found = read_path(path)
+    assert found is not None
+    (done,) = Importer(store).add(found)
+    expect = [[one.value for one in test.expect] for test in store.get(done.id).test_inputs]
+    assert expect == [["a"], ["c", "b"], []]
+
+    def exported() -> dict[str, Any]:
+        config = yaml.safe_load(next(iter(export(store, done.id, "promptfoo").files.values())))
+        assert config["defaultTest"] == yaml.safe_load(text)["defaultTest"]
+        return {test["vars"]["q"]: test for test in config["tests"]}
+
+    assert [exported()[q] for q in "abd"] == yaml.safe_load(text)["tests"]
+    file = store.home.root / f"personas/{done.id}.toml"
+    file.write_text(file.read_text().replace('value = "a"', 'value = "other"'))
+    test = exported()["a"]
+    assert test["assert"] == [{"type": "contains", "value": "other"}]
+    assert test["options"] == {"disableDefaultAsserts": True}
 
 
 @pytest.mark.parametrize("mark", ["{% endraw %}", "{%- raw -%}"])
