@@ -82,13 +82,14 @@ class Done:
         return {"source": self.source, "format": self.format, "id": self.id, "report": report}
 
 
-def files_in(folder: Path) -> Iterator[Path]:
+def files_in(folder: Path, wanted: str | None = None) -> Iterator[Path]:
     """Yield the files in a folder and below it that a format may know by their endings; most hidden folders are left out.
 
-    Raises:
-        StorageError: the folder cannot be read.
+    Args:
+        folder: which; what in it cannot be read is passed over.
+        wanted: the format's name; None: any.
     """
-    suffixes = tuple({one.suffix for one in formats() if one.read is not None})
+    suffixes = tuple({one.suffix for one in formats() if one.read is not None and wanted in (None, one.name)})
     for at, folders, names in os.walk(folder):
         folders[:] = sorted(
             one for one in folders if one in _FOLDERS or (one[0] not in "._" and one != "node_modules")
@@ -151,8 +152,11 @@ class Importer:
             name: the display name, instead of the one the file says.
 
         Raises:
+            InvalidValue: a name is given, and the file holds several personas.
             PersonaError: why nothing was written.
         """
+        if name is not None and len(found.personas) > 1:
+            raise InvalidValue(f"It holds {len(found.personas)} personas; --name takes a file with one.")
         done: list[Done] = []
         undo: list[Any] = []
         try:

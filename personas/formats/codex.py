@@ -97,8 +97,20 @@ def write(source: Source) -> Exported:
 
 
 def fits(content: bytes, name: str) -> bool:
-    """Whether a TOML file has one of the keys that must stand in them."""
-    return name.endswith(".toml") and _MARK.search(content) is not None
+    """Whether a TOML file has the keys that must stand in one of them; a broken one, whether it looks so."""
+    if not name.endswith(".toml") or _MARK.search(content) is None:
+        return False
+    try:
+        fields = parse(text_of(content))
+    except (BrokenFile, Unreadable):
+        return True
+    is_command = isinstance(fields.get("prompt"), str) and fields.keys() <= {"prompt", "description"}
+    agent = fields.get("agent")
+    return (
+        "developer_instructions" in fields
+        or is_command
+        or (isinstance(agent, dict) and not _BMAD.keys().isdisjoint(agent))
+    )
 
 
 FORMATS = (Format(name="codex", label="Codex agent", suffix=".toml", read=read, write=write, fits=fits),)

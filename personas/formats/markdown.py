@@ -23,13 +23,13 @@ from personas.formats.types import (
 )
 
 _PARTS = {
-    "agents": "context",
-    "claude": "context",
-    "gemini": "context",
-    "soul": "soul",
-    "identity": "identity",
+    "AGENTS": "context",
+    "CLAUDE": "context",
+    "GEMINI": "context",
+    "SOUL": "soul",
+    "IDENTITY": "identity",
 }
-"""Files known by their names, in lower case without `.md`, and the types of the parts that they become."""
+"""Files known by their names, without `.md`, and the types of the parts that they become."""
 _BEGIN = "<!-- persona-editor: {} -->"
 _END = "<!-- persona-editor: end -->"
 _WHOLE = re.compile(r"<!-- persona-editor: .* -->\n(?P<text>(?s:.*))<!-- persona-editor: end -->\n?\Z")
@@ -46,7 +46,7 @@ def read(content: bytes, name: str) -> Imported:
     if not body.strip():
         raise Unreadable("it has no text")
     stem = stem_of(name)
-    kind = _PARTS.get(stem.lower())
+    kind = _PARTS.get(stem)
     fallback = stem if kind is None else folder_of(name).strip(".") or stem
     display, texts, kept, notes = take_texts(fields, "x.markdown.header", fallback=fallback)
     table: dict[str, Any] = {}
@@ -113,7 +113,7 @@ def with_block(there: bytes, exported: bytes) -> bytes:
 
 def fits(_content: bytes, name: str) -> bool:
     """Whether a file has one of the names that say what it is."""
-    return name.lower().endswith(".md") and stem_of(name).lower() in _PARTS
+    return name.endswith(".md") and stem_of(name) in _PARTS
 
 
 FORMATS = (

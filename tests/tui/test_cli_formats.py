@@ -100,6 +100,32 @@ def test_one_file_that_fails_stops_no_other(place: Workplace, work: Path) -> Non
     run(place, "import", named[1], named[2], "--name", "Two", code=1)
 
 
+def test_a_file_with_several_personas_is_listed_until_all_are_wanted(place: Workplace, work: Path) -> None:
+    (work / "prompts.csv").write_text('act,prompt\nPoet,"Be a\npoet"\nCook,Be a cook\nPoet,Be two poets\n')
+    run(place, "new", "Mentor")
+    before = files(place)
+    out, err = run(place, "import", str(work / "prompts.csv"))
+    assert out.splitlines()[0].endswith("holds 3 personas; --all imports them:") and err == ""
+    assert out.splitlines()[3] == "  Poet; line 2 has this act too" and files(place) == before
+    listed = json.loads(run(place, "import", str(work / "prompts.csv"), "--json")[0])
+    assert (listed["imported"], listed["listed"][0]["names"]) == ([], ["Poet", "Cook", "Poet"])
+    assert (
+        "holds 3 personas" in run(place, "import", str(work / "prompts.csv"), "--into", "mentor", code=1)[1]
+    )
+    assert (
+        "--name takes" in run(place, "import", str(work / "prompts.csv"), "--all", "--name", "X", code=1)[1]
+    )
+    run(place, "import", str(work / "prompts.csv"), "--all")
+    assert {path.stem for path in (place.home / "personas").iterdir()} == {
+        "mentor",
+        "poet",
+        "cook",
+        "poet-2",
+    }
+    run(place, "undo", "cook")
+    assert files(place) == before
+
+
 def test_a_file_changes_a_persona_that_is_there(place: Workplace, work: Path) -> None:
     run(place, "new", "Mentor", "--prompt", "You mentor.")
     path = place.home / "personas" / "mentor.toml"

@@ -23,6 +23,10 @@ if TYPE_CHECKING:
     from personas.formats.types import Note
     from personas.importing import Done, Found
 
+_UNKNOWN = "No format knows it; --as says which it is, see `persona formats`."
+_UNKNOWN_TOML = (
+    f"{_UNKNOWN} A persona of this program is no import: its file goes into the folder personas of the home."
+)
 MOST_NAMED = 20
 """Personas of one file that are listed by name."""
 
@@ -121,7 +125,7 @@ def _read(
     failed: list[tuple[str, str]] = []
     for path in map(Path, paths):
         is_folder, before = path.is_dir(), len(found) + len(failed)
-        for file in files_in(path) if is_folder else [path]:
+        for file in files_in(path, form) if is_folder else [path]:
             try:
                 one = read_path(file, form)
                 if one is None and otherwise is not None and not is_folder:
@@ -132,9 +136,7 @@ def _read(
             if one is not None:
                 found.append(one)
             elif not is_folder:
-                failed.append(
-                    (str(file), "No format knows it; --as says which it is, see `persona formats`.")
-                )
+                failed.append((str(file), _UNKNOWN_TOML if file.suffix == ".toml" else _UNKNOWN))
         if is_folder and len(found) + len(failed) == before:
             failed.append((str(path), "No file in it is of a format that is known."))
     return found, failed
@@ -150,7 +152,7 @@ def _print(done: Sequence[Done], listed: Sequence[Found], dry_run: bool) -> None
             f"{found.source} ({found.format.name}) holds {len(found.personas)} personas; --all imports them:"
         )
         for each in found.personas[:MOST_NAMED]:
-            print_text(f"  {each.name}")
+            print_text("; ".join([f"  {each.name}", *(note.why for note in each.report if note.why)]))
         if len(found.personas) > MOST_NAMED:
             print_text(f"  and {len(found.personas) - MOST_NAMED} more")
         alike = [name for name, count in Counter(one.name for one in found.personas).items() if count > 1]
