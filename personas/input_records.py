@@ -111,16 +111,18 @@ def _column(names: Iterable[str]) -> str | None:
     return next((known[name] for name in CONTENT if name in known), None)
 
 
-def _csv_records(text: str, column: str) -> list[tuple[int, Any]]:
+def _csv_records(text: str, column: str) -> list[tuple[str, Any]]:
     reader = _rows(text)
-    records: list[tuple[int, Any]] = []
+    records: list[tuple[str, Any]] = []
     header: list[str] = []
     try:
         for row in reader:
             if not any(cell.strip() for cell in row):
                 continue
             if header:
-                records.append((reader.line_num, dict(zip(header, map(str.strip, row), strict=False))))
+                records.append(
+                    (f"Line {reader.line_num}", dict(zip(header, map(str.strip, row), strict=False)))
+                )
                 continue
             header = [name.strip() for name in row]
             if not column and _column(header) is None:
@@ -132,30 +134,30 @@ def _csv_records(text: str, column: str) -> list[tuple[int, Any]]:
     return records
 
 
-def _json_records(text: str) -> list[tuple[int, Any]]:
+def _json_records(text: str) -> list[tuple[str, Any]]:
     try:
         if text.lstrip().startswith("["):
-            return [*enumerate(load_json(text), 1)]
+            return [(f"Element {number}", one) for number, one in enumerate(load_json(text), 1)]
     except Unreadable:
         pass  # the lines may be lists, which is told of the first one
     records = []
     for number, line in enumerate(text.split("\n"), 1):
         if line.strip():
             try:
-                records.append((number, load_json(line)))
+                records.append((f"Line {number}", load_json(line)))
             except Unreadable as error:
                 why = str(error).removesuffix(" (line 1).").removesuffix(".")
                 raise InvalidValue(f"Line {number} cannot be read: {why}.") from None
     return records
 
 
-def _collected(records: Sequence[tuple[int, Any]], kind: str, column: str) -> InputsRead:
+def _collected(records: Sequence[tuple[str, Any]], kind: str, column: str) -> InputsRead:
     tables, left_out, notes = list[dict[str, Any]](), dict[str, None](), Counter[str]()
-    for number, record in records:
+    for place, record in records:
         if isinstance(record, str):
             record = {"content": record}
         if not isinstance(record, dict):
-            raise InvalidValue(f"Line {number} is neither a text nor an object.")
+            raise InvalidValue(f"{place} is neither a text nor an object.")
         table = _without_nulls(record)
         if not column and isinstance(table.get("messages"), list):
             notes.update(_trim(table))
@@ -166,15 +168,15 @@ def _collected(records: Sequence[tuple[int, Any]], kind: str, column: str) -> In
             left_out |= dict.fromkeys(key for key in record if key not in (found, *keys))
             table = {**kept, "content": table.get(found, "")}
         if table.get("content") == "":
-            notes["without a text"] += 1
+            notes["{} without a text"] += 1
             continue
-        _check(table, number)
+        _check(table, place)
         tables.append(table)
     if records and not tables:
         raise InvalidValue(
             f"No text is in it; it has {', '.join(left_out) or 'nothing else'}. Name the column."
         )
-    said = [f"Left out: {what}, of {count}." for what, count in notes.items()]
+    said = [f"Left out: {what.format(f'{count} of {len(records)}')}." for what, count in notes.items()]
     return InputsRead(tables, kind, (*said, *([f"Left out: {', '.join(left_out)}."] if left_out else [])))
 
 
@@ -185,10 +187,13 @@ def _trim(table: dict[str, Any]) -> list[str]:
     first = next((at for at, role in enumerate(roles) if role not in ("system", "developer")), len(roles))
     last = next((at + 1 for at in range(len(roles) - 1, -1, -1) if roles[at] != "assistant"), 0)
     table["messages"] = messages[first:last]
-    return [*(["the system message"] if first else []), *(["the last answer"] if last < len(roles) else [])]
+    return [
+        *(["the system message in {}"] if first else []),
+        *(["the last answer in {}"] if last < len(roles) else []),
+    ]
 
 
-def _check(table: dict[str, Any], number: int) -> None:
+def _check(table: dict[str, Any], place: str) -> None:
     """Refuse what would break the file of a persona, or could not be sent."""
     from personas.test_inputs import read_fields
 
@@ -196,11 +201,11 @@ def _check(table: dict[str, Any], number: int) -> None:
         table["id"] = str(table["id"])
     for key in ("id", "content"):
         if key in table and not (isinstance(table[key], str) and table[key].strip()):
-            raise InvalidValue(f"Line {number}: {key} is no text.")
+            raise InvalidValue(f"{place}: {key} is no text.")
     faults: list[str] = []
     read_fields(table, (), lambda _path, fault: faults.append(fault))
     if faults:
-        raise InvalidValue(f"Line {number}: {faults[0]}.")
+        raise InvalidValue(f"{place}: {faults[0]}.")
 
 
 def _without_nulls(value: Any) -> Any:

@@ -36,9 +36,9 @@ def test_a_conversation_ends_with_the_last_message_of_the_user_and_what_is_left_
     records = [{"messages": [system, ASKED, ANSWER, ASKED, ANSWER], "tag": "x"}, {"messages": [ASKED]}]
     read = read_inputs(write_inputs(records))
     assert read.tables == [{"messages": [ASKED, ANSWER, ASKED], "tag": "x"}, {"messages": [ASKED]}]
-    assert read.notes == ("Left out: the system message, of 1.", "Left out: the last answer, of 1.")
+    assert read.notes == ("Left out: the system message in 1 of 2.", "Left out: the last answer in 1 of 2.")
     read = read_inputs("id,prompt,score\na,,1\nb,c,2\n")
-    assert read.notes == ("Left out: without a text, of 1.", "Left out: score.")
+    assert read.notes == ("Left out: 1 of 2 without a text.", "Left out: score.")
 
 
 @pytest.mark.parametrize(
@@ -51,11 +51,12 @@ def test_a_conversation_ends_with_the_last_message_of_the_user_and_what_is_left_
         ("[" * 100_000, "a.jsonl", "", "Line 1 cannot be read: it nests too deeply"),
         ('{"content": "a"}\n[1]\n', "a.jsonl", "", "Line 2 is neither"),
         ('{"a": "b"}', "", "", "it has a"),
+        ('["a",\n3]', "", "", "Element 2 is neither"),
         ('{"content": 3}', "", "", "Line 1: content is no text"),
         ('{"content": "a", "expect": [{"type": "contain", "value": "b"}]}', "", "", "did you mean contains?"),
         ('{"messages": [{"role": "user"}]}', "", "", "Line 1: a message has a role"),
     ],
-    ids=range(10),
+    ids=range(11),
 )
 def test_what_cannot_be_read_is_named_with_its_line(text: str, name: str, column: str, why: str) -> None:
     with pytest.raises(InvalidValue) as caught:
