@@ -45,6 +45,7 @@ from tui.screens.dialogs.connect_controller import WELCOME
 from tui.screens.dialogs.connect_dialog import AskSecret, Connect, WaitDialog
 from tui.screens.dialogs.diff import ShowDiff
 from tui.screens.dialogs.expectations import EditExpectation, Expectations
+from tui.screens.dialogs.found import Found
 from tui.screens.dialogs.help import Help
 from tui.screens.dialogs.picker import Pick, PickSeveral
 from tui.screens.dialogs.proposal import ShowProposal
@@ -134,6 +135,7 @@ DIALOGS: dict[type[Dialog[Any]], Callable[[str, Path], Dialog[Any]]] = {
     Pick: lambda text, _: Pick(text, [Row(str(n), text, head=text) for n in range(40)], filter=True),
     PickSeveral: lambda text, _: PickSeveral(text, [Row(str(n), text, head=text) for n in range(40)]),
     Switcher: lambda text, _: Switcher([PersonaEntry(str(n), text) for n in range(40)], {}, None, []),
+    Found: lambda text, _: Found(text, lambda _is_regex: None, lambda key: key),
     ChooseText: lambda text, _: ChooseText(clash_of(text)),
     EditExpectation: lambda text, _: EditExpectation(text, Expectation(type="equals", value=text)),
     Expectations: lambda text, _: Expectations(expecting(text), lambda _change, _draft: None),

@@ -20,6 +20,7 @@ from tui.screens.dialogs.confirm import Confirm
 from tui.screens.dialogs.conflict import ChooseText
 from tui.screens.dialogs.diff import ShowDiff
 from tui.screens.dialogs.expectations import Expectations
+from tui.screens.dialogs.found import Found
 from tui.screens.dialogs.help import Help
 from tui.screens.dialogs.picker import PickSeveral
 from tui.screens.dialogs.proposal import ShowProposal
@@ -328,7 +329,7 @@ async def test_every_command_has_its_action(tmp_path: Path) -> None:
         owners = {
             "anywhere": p.main, "output": p.main, "talk": p.main, "prompt": p.main.prompt, "find": FindBar, "list": RowList,
             "personas": p.main.personas, "tests": p.main.tests, "outputs": OutputPane,
-            "expectations": Expectations, "dialog": (Switcher, PickSeveral), "page": Help,
+            "expectations": Expectations, "dialog": (Switcher, PickSeveral), "found": Found, "page": Help,
             "buttons": Confirm, "bisected": ShowBisected, "clash": ChooseText, "program": ProgramSettings,
             "comparison": ShowComparison, "versions": Versions, "composition": p.main.composition_pane,
             "compiled": CompiledText, "library": DocumentList, "library_document": LibraryPlace,

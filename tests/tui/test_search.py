@@ -7,6 +7,8 @@ from pathlib import Path
 from agent.outputs.output_log import Output, OutputLog
 from personas.library_store import LibraryStore
 from tests.support.program import Program, make_store, program
+from tests.tui.test_app_layout import drawn
+from tui.screens.dialogs.found import Found
 from tui.screens.dialogs.picker import Pick
 from tui.screens.dialogs.proposal import ShowProposal
 from tui.screens.dialogs.text_prompt import AskLine
@@ -46,6 +48,22 @@ async def test_what_is_found_is_gone_to(tmp_path: Path) -> None:
         await p.until(lambda: p.main.library.controller.documents.id == "part/warm")
         place.dismiss(None)
         await p.until(lambda: p.app.screen is p.main)
+
+        await p.say("/find ^(s.*nd|[")
+        dialog = await p.dialog(Found)
+        await p.until(lambda: "Nothing here." in drawn(dialog))
+        await p.press("f2")
+        await p.until(lambda: "is not a regular expression" in drawn(dialog))
+        await p.press("escape")
+        await p.say("/find ^s.*nd l")
+        dialog = await p.dialog(Found)
+        await p.until(lambda: "Nothing here." in drawn(dialog) and "F2 as an expression" in drawn(dialog))
+        await p.press("f2")
+        await p.until(lambda: "second line" in drawn(dialog) and "Find the expression ^s" in drawn(dialog))
+        await p.press("f2", "f2")
+        await p.until(lambda: "second line" in drawn(dialog))
+        await p.press("enter")
+        await p.until(lambda: p.app.screen is p.main and p.main.documents.id == "one")
 
 
 async def test_what_is_replaced_is_shown_first_kept_by_a_key_and_undone_as_one(tmp_path: Path) -> None:

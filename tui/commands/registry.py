@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 Where = Literal[
     "anywhere", "chat", "output", "talk", "prompt", "find", "list", "personas", "tests", "composition", "compiled", "outputs",
-    "expectations", "dialog", "page", "buttons", "bisected", "clash", "program", "comparison", "versions",
+    "expectations", "dialog", "found", "page", "buttons", "bisected", "clash", "program", "comparison", "versions",
     "proposal", "library", "library_document", "stages", "actions", "action_document", "runs",
 ]  # fmt: skip
 
@@ -35,6 +35,7 @@ HEADINGS: dict[Where, str] = {
     "outputs": "Output of a test input",
     "expectations": "Expectations of a test input",
     "dialog": "Dialogs",
+    "found": "What was found everywhere",
     "page": "Help and diffs",
     "buttons": "Dialogs that ask",
     "bisected": "What bisect found",
@@ -51,7 +52,7 @@ HEADINGS: dict[Where, str] = {
     "runs": "Actions: the runs of one",
 }
 IN_DIALOGS: frozenset[Where] = frozenset(
-    {"expectations", "dialog", "page", "buttons", "bisected", "clash", "program", "comparison", "versions",
+    {"expectations", "dialog", "found", "page", "buttons", "bisected", "clash", "program", "comparison", "versions",
      "proposal", "library", "library_document", "stages", "actions", "action_document", "runs"}
 )  # fmt: skip
 """Parts of dialogs, in which the keys of "anywhere" do nothing."""
@@ -274,6 +275,7 @@ COMMANDS: tuple[Command, ...] = (
     Command("ask.stop", "Stop the agent and quit", "s", "answer('stop')", where="buttons", priority=False),
     Command("ask.wait", "Wait for the agent, then quit", "w", "answer('wait')", where="buttons",
             priority=False),
+    Command("found.regex", "As a regular expression, or not", "f2", "regex", where="found"),
     Command("bisected.revert", "Revert the change", "r", "revert", where="bisected", priority=False),
     Command("clash.mine", "Keep mine", "1", "choose('ours')", where="clash", priority=False),
     Command("clash.theirs", "Take theirs", "2", "choose('theirs')", where="clash", priority=False),

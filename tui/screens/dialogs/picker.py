@@ -65,9 +65,7 @@ class Pick(Dialog[str]):
                 yield DialogText(self._text)
             if self._filter:
                 yield LineInput(hint="filter", id="query")
-            yield RowList(
-                empty="Nothing here." if self._is_read else "Reading…", id="choices", classes="gives"
-            )
+            yield RowList(empty=self._empty, id="choices", classes="gives")
             if self._preview is not None:
                 yield LiteralStatic("", id="preview")
             yield self.hint(
@@ -80,14 +78,18 @@ class Pick(Dialog[str]):
         self._fill()
         (self.query_one(LineInput) if self._filter else rows).focus()
 
-    def show_rows(self, rows: Sequence[Row]) -> None:
-        """Show what to choose from, which is read by now."""
-        self._rows, self._is_read = rows, True
+    def show_rows(self, rows: Sequence[Row] | None) -> None:
+        """Show what to choose from, which is read by now; None: it is being read again."""
+        self._rows, self._is_read = rows or (), rows is not None
         self.__dict__.pop("_folded", None)
         if self.is_mounted and self.query(RowList):
-            self.query_one(RowList).empty = "Nothing here."
+            self.query_one(RowList).empty = self._empty
             self._fill()
             self.fit_soon()
+
+    @property
+    def _empty(self) -> str:
+        return "Nothing here." if self._is_read else "Reading…"
 
     def _fill(self) -> None:
         rows = self.query_one(RowList)

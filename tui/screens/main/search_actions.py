@@ -5,18 +5,21 @@ from __future__ import annotations
 from itertools import islice
 from typing import TYPE_CHECKING
 
+from personas.errors import InvalidValue
 from tui.commands.registry import sentence
 from tui.screens.main.persona_actions import NOT_READ
 from tui.widgets.prompt_pane import PromptPane
 
 if TYPE_CHECKING:
+    from asyncio import Task
+
     from agent.search.find import Hit
     from agent.search.replace import Left, Replacement
     from personas.persona import Persona
     from personas.store import Store
     from tui.app.host import Host
     from tui.document.controller import DocumentController
-    from tui.screens.dialogs.picker import Pick
+    from tui.screens.dialogs.found import Found
     from tui.screens.main.layout import PaneLayout
     from tui.screens.main.output_viewing import OutputViewing
     from tui.screens.main.persona_view import PersonaView
@@ -61,7 +64,7 @@ class SearchActions:
 
     async def find(self, text: str) -> None:
         """Show where a text stands, and go where the person chooses; without a text ask for it."""
-        from tui.screens.dialogs.picker import Pick
+        from tui.screens.dialogs.found import Found
         from tui.screens.dialogs.text_prompt import AskLine
 
         if (documents := self._documents) is None:
@@ -73,21 +76,32 @@ class SearchActions:
             return
         await documents.flush()
         hits: list[Hit] = []
-        dialog = Pick(
-            f"Find {text}", None, filter=True, preview=lambda key: _in_full(hits[int(key)]) if hits else ""
-        )
-        reading = self._host.start(self._read(dialog, documents.workspace.store, text, hits))
+        reading: Task[None] | None = None
+
+        def search(is_regex: bool) -> None:
+            nonlocal reading
+            if reading is not None:
+                reading.cancel()
+            hits.clear()
+            reading = self._host.start(self._read(dialog, documents, text, is_regex, hits))
+
+        dialog = Found(text, search, lambda key: _in_full(hits[int(key)]) if hits else "")
         key = await self._host.ask(dialog)
-        reading.cancel()
+        if reading is not None:
+            reading.cancel()
         if key is not None:
             await self._go(documents, hits[int(key)])
 
-    async def _read(self, dialog: Pick, store: Store, text: str, hits: list[Hit]) -> None:
+    async def _read(
+        self, dialog: Found, documents: DocumentController, text: str, is_regex: bool, hits: list[Hit]
+    ) -> None:
         """Show in a dialog what is found."""
         from tui.widgets.virtual_list import Row
 
-        assert self._view.documents is not None
-        hits += await self._view.documents.workspace.call(_find, store, text)
+        try:
+            hits[:] = await documents.workspace.call(_find, documents.workspace.store, text, is_regex)
+        except InvalidValue as error:
+            dialog.refuse(str(error))
         width = max((len(hit.id) for hit in hits), default=0)
         dialog.show_rows(
             [
@@ -178,11 +192,11 @@ class SearchActions:
             self._host.show_message(f"Replaced in {_many(len(done))}.{back}")
 
 
-def _find(store: Store, text: str) -> list[Hit]:
+def _find(store: Store, text: str, is_regex: bool) -> list[Hit]:
     from agent.search.find import Search
     from agent.search.pattern import Pattern
 
-    return list(islice(Search(store, Pattern(text, any_case=True)).hits(), MOST))
+    return list(islice(Search(store, Pattern(text, is_regex, any_case=True)).hits(), MOST))
 
 
 def _preview(store: Store, old: str, new: str) -> tuple[list[Replacement], Left]:
