@@ -84,9 +84,11 @@ def write(source: Source) -> Exported:
         report[-1] = Note("system_prompt", "system", "each $ is doubled, as a template wants it")
     name = source.persona.name
     template: dict[str, Any] = {"name": name} if name != source.persona.id else {}
-    template |= {"system": system} if system else {}
     inputs = source.persona.test_inputs
-    if prompt := next((one.content for one in inputs if one.id == prompt_id), ""):
+    prompt = next((one.content for one in inputs if one.id == prompt_id), "")
+    if system or not prompt:
+        template["system"] = system
+    if prompt:
         template["prompt"] = prompt if is_template else prompt.replace("$", "$$")
         report.append(Note(f"test_inputs.{prompt_id}", "prompt"))
     for key, value in kept.items():

@@ -81,7 +81,7 @@ class _Reading:
         self.used: set[str] = set()  # those that a test names
 
     def persona(self, name: str) -> ImportedPersona:
-        rest = {key: value for key, value in self.config.items() if key not in ("prompts", "tests")}
+        rest = _without(self.config, "prompts", "tests")
         fields: dict[str, Any] = {}
         if isinstance(described := rest.get("description"), str):
             del rest["description"]
@@ -212,10 +212,9 @@ class _Reading:
         """Return the test input of a test, and put into `kept` what is left of it."""
         values = values_of(self.default, test)
         named = test.get("prompts")
-        label = named[0] if isinstance(named, list) and len(named) == 1 else None
-        talk = self.conversations.get(label) if isinstance(label, str) else None
-        if talk is not None and isinstance(label, str):
-            self.used.add(label)
+        label = next((one for one in self.conversations if named == [one]), None)
+        talk = None if label is None else self.conversations[label]
+        self.used |= set() if label is None else {label}
         chat, text = self.chat if talk is None else talk, self.system if "is_text" in self.kept else ""
         content, why = content_of(chat, text, self.default, test)
         described = test.get("description")
@@ -225,18 +224,16 @@ class _Reading:
         own_id = input_id(words or _last(content), taken)
         self.report.append(Note(field, f"test_inputs.{own_id}", why))
         expect, left = self.asserts(test, field, own_id, values)
-        kept[own_id] = {
-            key: value
-            for key, value in _without_assert(test).items()
-            if not (key == "description" and value == own_id) and not (key == "prompts" and talk is not None)
-        }
+        rest = _without(test, "assert", *(["prompts"] if talk is not None else []))
+        if rest.get("description") == own_id:
+            del rest["description"]
+        if not chat and not text and content == _value(values, "input") and "input" in _vars(test):
+            rest["vars"] = _without(_vars(test), "input")  # the content says it
+            if not rest["vars"]:
+                del rest["vars"]
         if left:
-            kept[own_id]["assert"] = left
-        if not chat and not text and content == _value(values, "input") and "vars" in test:
-            rest = {key: value for key, value in _vars(test).items() if key != "input"}
-            kept[own_id] |= {"vars": rest} if rest else {}
-            if not rest:
-                del kept[own_id]["vars"]
+            rest["assert"] = left
+        kept[own_id] = rest
         if test.get("threshold") is not None:
             where = f"{_TABLE}.tests.{own_id}"
             self.report.append(Note(f"{field}.threshold", where, "here all expectations must hold"))
@@ -395,8 +392,8 @@ def _is_test(test: Any) -> bool:
     return isinstance(test, dict) and "path" not in test
 
 
-def _without_assert(test: Mapping[str, Any]) -> dict[str, Any]:
-    return {key: value for key, value in test.items() if key != "assert"}
+def _without(table: Mapping[str, Any], *keys: str) -> dict[str, Any]:
+    return {key: value for key, value in table.items() if key not in keys}
 
 
 def _label(entry: Any) -> str | None:

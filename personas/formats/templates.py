@@ -6,6 +6,7 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
+from personas.formats.secrets import is_secret
 from personas.formats.text import plain_text
 from personas.formats.types import Unreadable
 
@@ -32,14 +33,17 @@ def names_in(template: str) -> list[str]:
 def fill(template: str, values: Mapping[str, Any]) -> str:
     """Return a template with each `{{name}}` as its value, where that is a text or a number.
 
-    All else stays as it stands: a name without a value, a filter, a call; and all of a template that has blocks.
+    All else stays as it stands: a name without a value, or of a password or an account, a filter, a call; and all of a
+    template that has blocks.
     """
     if _BLOCKS.search(template):
         return template
-    return _PLAIN.sub(lambda found: _said(values.get(found[1]), found[0]), template)
+    return _PLAIN.sub(lambda found: _said(found[1], values.get(found[1]), found[0]), template)
 
 
-def _said(value: Any, literal: str) -> str:
+def _said(name: str, value: Any, literal: str) -> str:
+    if is_secret(name, value):
+        return literal
     if isinstance(value, bool):
         return "true" if value else "false"
     return str(value) if isinstance(value, str | int | float) else literal

@@ -153,6 +153,7 @@ def test_edits_after_an_import_reach_the_configuration(store: Store, tmp_path: P
         ("{vars: {question: true}}", "true"),
         ("{vars: {question: [a, b]}}", "{{question}}"),
         ("{vars: {other: x}}", "{{question}}"),
+        ("{vars: {question: 'Mail {{email}}', email: jane@example.com}}", "Mail {{email}}"),
         ("{description: Says hello, vars: {question: ' '}}", "Says hello"),
     ],
 )
