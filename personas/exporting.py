@@ -77,13 +77,14 @@ def read_image(path: Path) -> bytes:
         raise StorageError(f"There is no file {path}.") from None
 
 
-def write_files(exported: Exported, form: str, out: Path) -> list[Path]:
+def write_files(exported: Exported, form: str, out: Path, *, into: bool = False) -> list[Path]:
     """Write the files of an export and return where they are.
 
     Args:
         exported: one file, or several.
         form: the format's name; one that can be put into a file that is there is, and all else in that stays.
         out: of one file its path, or a folder that is there; of several the folder, which is made.
+        into: it is a folder, there or not.
 
     Raises:
         InvalidValue: something is there already; nothing is written.
@@ -91,7 +92,7 @@ def write_files(exported: Exported, form: str, out: Path) -> list[Path]:
         StorageError, OutsideHome: it cannot be written.
     """
     merge = format_named(form).merge
-    is_one = len(exported.files) == 1 and not out.is_dir()
+    is_one = len(exported.files) == 1 and not into and not out.is_dir()
     paths = [out.resolve()] if is_one else [out.resolve() / name for name in exported.files]
     for path in paths:
         if os.path.lexists(path) and merge is None:

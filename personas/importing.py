@@ -22,7 +22,7 @@ from personas.files.text_file import read_regular, sha256
 from personas.folder import taken_ids
 from personas.formats.registry import format_named, format_of, formats
 from personas.formats.secrets import holds_key
-from personas.formats.text import SIZE_LIMIT, one_line
+from personas.formats.text import SIZE_LIMIT, one_line, plain_text
 from personas.formats.types import Format, ImportedPersona, NewDocument, Note, Unreadable
 from personas.library.documents import FIELDS, Kind
 from personas.library.folders import path_of, read_all
@@ -89,7 +89,8 @@ def files_in(folder: Path, wanted: str | None = None) -> Iterator[Path]:
         folder: which; what in it cannot be read is passed over.
         wanted: the format's name; None: any.
     """
-    suffixes = tuple({one.suffix for one in formats() if one.read is not None and wanted in (None, one.name)})
+    known = {one.suffix for one in formats() if one.read is not None and wanted in (None, one.name)}
+    suffixes = (*known, ".yml") if ".yaml" in known else tuple(known)
     for at, folders, names in os.walk(folder):
         folders[:] = sorted(
             one for one in folders if one in _FOLDERS or (one[0] not in "._" and one != "node_modules")
@@ -115,7 +116,7 @@ def read_path(path: Path, wanted: str | None = None) -> Found | None:
         content = read_regular(real, root=real.parent, limit=SIZE_LIMIT)
     except FileNotFoundError:
         raise StorageError(f"There is no file {path}.") from None
-    name = f"{real.parent.name}/{path.name}"
+    name = plain_text(f"{real.parent.name}/{path.name}")
     form = form or format_of(content, name)
     if form is None:
         return None
@@ -335,7 +336,7 @@ def _display(one: ImportedPersona, name: str | None) -> str:
 
 
 def _file_name(found: Found) -> str:
-    return Path(found.source).name
+    return plain_text(Path(found.source).name)
 
 
 def _is_of_documents(one: ImportedPersona) -> bool:

@@ -10,7 +10,7 @@ from personas.key_shapes import KEY_SHAPES
 _WORDS = re.compile(r"[A-Z]?[a-z0-9]+|[A-Z]+(?![a-z])")
 _SECRETS = re.compile(
     r"(?:\w+_)?(?:api_?key|access_?key|secret_?key|private_?key|secrets?|passwords?|passwd|passphrase|credentials?|"
-    r"authorization|cookies?|(?:access|auth|refresh|bearer|session|bot|api|github|discord|telegram|slack)_?token)|token"
+    r"authorization|cookies?)|(?!(?:\w+_)?(?:bos|eos|pad|unk|sep|cls|mask|stop|start|end|max|min|per)_token)(?:\w+_)?token"
 )
 _ACCOUNTS = re.compile(r"(?:\w+_)?(?:e_?mails?|user_?id|account_?id|org_?id|organization_?id|owner_?id)")
 _ADDRESS = re.compile(r"(?:[^<>@]*<)?[^\s<>@]+@[^\s<>@]+\.[A-Za-z]{2,}>?")
@@ -25,14 +25,8 @@ def is_secret(key: str, value: Any) -> str:
         value: plain data; a reference to a variable, such as `$KEY`, is none.
     """
     name = "_".join(_WORDS.findall(key)).lower()
-    if value in ("", [], {}) or isinstance(value, bool | int | float):
-        return (
-            "it names an account"
-            if _ACCOUNTS.fullmatch(name) and not isinstance(value, str) and value
-            else ""
-        )
     text = value.strip() if isinstance(value, str) else None
-    if text is not None and _REFERENCE.fullmatch(text):
+    if value in ("", [], {}) or isinstance(value, bool) or (text is not None and _REFERENCE.fullmatch(text)):
         return ""
     if _SECRETS.fullmatch(name):
         return "it is a key or a password"

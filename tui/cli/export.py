@@ -54,7 +54,7 @@ def export(
     )
     report = [note.to_record() for note in exported.report]
     if out is not None:
-        files = [str(path) for path in write_files(exported, form, Path(out))]
+        files = [str(path) for path in write_files(exported, form, Path(out), into=out.endswith("/"))]
         if as_json:
             print_json({"id": persona_id, "format": form, "files": files, "report": report}, indent=2)
             return
