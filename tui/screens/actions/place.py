@@ -6,7 +6,6 @@ On a narrow screen the open one takes the place of the list. What is asked is do
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 
@@ -15,14 +14,11 @@ from textual.app import ComposeResult
 from textual.binding import BindingType
 from textual.containers import Horizontal, Vertical
 
-from tui.commands.registry import binding, bindings, sentence
-from tui.document.banner import banner_of
+from tui.commands.registry import bindings, sentence
 from tui.document.version_names import local_now
 from tui.screens.actions.rows import action_rows, info_of, run_rows
-from tui.screens.document_place import LOOK_EVERY, DocumentPlace
-from tui.terminal.visible_controls import is_editable
+from tui.screens.document_place import DocumentPlace
 from tui.widgets.plain_text import LiteralStatic, label
-from tui.widgets.prompt_pane import STATES, Banner
 from tui.widgets.text.document_editor import TextEditor
 from tui.widgets.text.ellipsis import EllipsisStatic
 from tui.widgets.virtual_list import RowList
@@ -32,7 +28,6 @@ if TYPE_CHECKING:
     from agent.actions.run_log import ActionRun
     from tui.document.controller import DocumentController
     from tui.document.document import OpenDocument
-    from tui.document.undo import Operation
 
 LIST_HINT = (
     ("rows.open", "opens"),
@@ -97,20 +92,13 @@ class ActionsPlace(DocumentPlace[None]):
 
     DEFAULT_CSS = Path(__file__).with_suffix(".tcss").read_text(encoding="utf-8")
 
-    BINDINGS: ClassVar[list[BindingType]] = [
-        *bindings("action_document"),
-        binding("edit.undo"),
-        binding("edit.redo"),
-        binding("edit.compare"),
-        binding("editor.external"),
-    ]
+    BINDINGS: ClassVar[list[BindingType]] = [*bindings("action_document")]
 
     def __init__(
         self, documents: DocumentController, do: Callable[..., object], ready: Callable[[], object]
     ) -> None:
-        super().__init__(documents, do, ready, "action-text")
+        super().__init__(documents, do, ready, "action")
         self._rows: dict[str, ListedAction] = {}
-        self._banner = Banner("", id="action-banner")
 
     def compose(self) -> ComposeResult:
         with Vertical(classes="dialog whole", id="actions") as box:
@@ -124,21 +112,12 @@ class ActionsPlace(DocumentPlace[None]):
                     yield RunList(id="run-list")
             yield self.hint(*LIST_HINT)
 
-    def on_mount(self) -> None:
-        super().on_mount()
-        self.editor.show("", read_only=True)
-        self.set_focus(self.rows)
-        self.show_state()
-        self.set_interval(LOOK_EVERY, partial(self._do, "look", ""))
-        self._is_ready = True
-        self._ready()
-
     # -- the list -----------------------------------------------------------------------------------------
 
     @property
-    def rows(self) -> RowList:
-        """The actions."""
-        return self.query_one("#action-rows", RowList)
+    def key_prefix(self) -> str:
+        """What the keys of actions begin with."""
+        return KEY
 
     @property
     def runs(self) -> RowList:
@@ -194,45 +173,12 @@ class ActionsPlace(DocumentPlace[None]):
         event.stop()
         self._do("open", KEY + event.key)
 
-    def ask_of_row(self, what: str) -> None:
-        """Ask for something to be done with the action under the cursor."""
-        if self.rows.key is not None or what in ("new", "restore"):
-            self._do(what, KEY + (self.rows.key or ""))
-
     # -- the open action ----------------------------------------------------------------------------------
 
     def show_document(self, document: OpenDocument | None, *, keep_cursor: bool = False) -> None:
         """Show another action, or none."""
-        if document is None:
-            self.editor.show("", read_only=True)
-            self._leave_document()
-        elif keep_cursor:
-            self.editor.slot_changed(None)
-            self.editor.end_flash()
-        else:
-            self.editor.bind(document.prompt, read_only=document.broken and not document.prompt.dirty)
+        super().show_document(document, keep_cursor=keep_cursor)
         self._draw()
-
-    def document_changed(self, document: OpenDocument) -> None:
-        """The open action is another now."""
-        if not document.broken:
-            self.editor.read_only = not is_editable(document.prompt.text)
-
-    def enter_document(self) -> None:
-        """Give the keys to the open action."""
-        self.add_class("-in-front")
-        self.set_focus(self.editor)  # at once: what is typed behind the key goes there
-
-    def _leave_document(self) -> None:
-        if self._has_keys:
-            self.set_focus(self.rows)
-        self.remove_class("-in-front")
-
-    @property
-    def _has_keys(self) -> bool:
-        """Whether the keys go to the open action, and not to the list."""
-        pane = self.query_one("#action-document")
-        return self.focused is not None and pane in self.focused.ancestors_with_self
 
     def show_runs(self, runs: Sequence[ActionRun]) -> None:
         """Show the runs of the open action."""
@@ -248,54 +194,15 @@ class ActionsPlace(DocumentPlace[None]):
         if self._documents.id is not None and self.runs.key is not None:
             self._do(what, self._documents.id, self.runs.key)
 
-    def show_state(self) -> None:
-        """Show how the open action is saved, and what is wrong with it."""
-        documents, document = self._documents, self._documents.document
-        pane = self.query_one("#action-document", Vertical)
-        pane.set_class(documents.state in ("conflict", "failed", "broken", "gone"), "-trouble")
-        banner = ""
-        if document is None:
-            pane.border_title = pane.border_subtitle = ""
-        else:
-            row = self._rows.get(document.id.removeprefix(KEY))
-            pane.border_title = label(row.action.title if row is not None else document.id, 70)
-            state = documents.state if documents.state != "saved" or not document.dirty else "unsaved"
-            pane.border_subtitle = label(STATES.get("failed" if state == "unsaved" else state, "reading …"))
-            banner = banner_of(documents, self.keymap, "text") or self._unsaved(document)
-        self._banner.display = bool(banner)
-        self._banner.update(banner)
-        self._show_hint()
+    def _title_of(self, document: OpenDocument) -> str:
+        row = self._rows.get(document.id.removeprefix(KEY))
+        return row.action.title if row is not None else document.id
 
-    def _unsaved(self, document: OpenDocument) -> str:
+    def _warning_of(self, document: OpenDocument) -> str:
         if not document.dirty:
             return ""
         saves = sentence("actions.save", self.keymap, " {} saves it; it then needs your approval again.")
         return f"Not saved yet.{saves}"
-
-    def action_undo(self) -> None:
-        self._step("undo")
-
-    def action_redo(self) -> None:
-        self._step("redo")
-
-    def action_undo_agent(self) -> None:
-        self._step("undo_agent")
-
-    def action_redo_agent(self) -> None:
-        self._step("redo_agent")
-
-    def _step(self, operation: Operation | str) -> None:
-        key = self._documents.id if self._has_keys else KEY + self.rows.key if self.rows.key else ""
-        self._do(operation, key or "")
-
-    def action_cancel(self) -> None:
-        """Go back from the open action to the list, from the list to the persona."""
-        if self._has_keys:
-            self.rows.select((self._documents.id or "").removeprefix(KEY))
-            self._leave_document()
-            self.show_state()
-        else:
-            super().action_cancel()
 
     @on(TextEditor.RedoDropped)
     def _redo_dropped(self, event: TextEditor.RedoDropped) -> None:
@@ -303,10 +210,7 @@ class ActionsPlace(DocumentPlace[None]):
 
     # -- what keys do -------------------------------------------------------------------------------------
 
-    def on_descendant_focus(self) -> None:
-        self._show_hint()
-
-    def _show_hint(self) -> None:
-        if self.query(".dialog-hint"):
-            runs = self.focused is self.runs
-            self.say_hint(*(RUNS_HINT if runs else DOCUMENT_HINT if self._has_keys else LIST_HINT))
+    def _hints(self) -> Sequence[tuple[str, str]]:
+        if not self._has_keys:
+            return LIST_HINT
+        return RUNS_HINT if self.focused is self.runs else DOCUMENT_HINT

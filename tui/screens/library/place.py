@@ -6,8 +6,7 @@ On a narrow screen the open document takes the place of the lists. What is asked
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Mapping
-from functools import partial
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 
@@ -15,22 +14,20 @@ from textual import on
 from textual.app import ComposeResult
 from textual.binding import BindingType
 from textual.containers import Horizontal, Vertical
+from textual.widget import Widget
 from textual.widgets import Input
 
 from personas.library.documents import KINDS, Kind
 from personas.library_document import parse_key
 from tui.commands.fuzzy import words_of
-from tui.commands.registry import binding, bindings, sentence
-from tui.document.banner import banner_of
+from tui.commands.registry import bindings, sentence
 from tui.document.library_slots import document_of, text_key
 from tui.screens.dialogs.picker import Pick
-from tui.screens.document_place import LOOK_EVERY, DocumentPlace
+from tui.screens.document_place import DocumentPlace
 from tui.screens.library.forms import DocumentForm, StageForm
 from tui.screens.library.rows import Entry, document_rows, kind_rows
-from tui.terminal.visible_controls import is_editable
 from tui.widgets.field_form import FieldForm
-from tui.widgets.plain_text import label
-from tui.widgets.prompt_pane import STATES, Banner, estimate_tokens
+from tui.widgets.prompt_pane import estimate_tokens
 from tui.widgets.text.document_editor import TextEditor
 from tui.widgets.text.line_input import LineInput
 from tui.widgets.virtual_list import Row, RowList
@@ -151,13 +148,7 @@ class LibraryPlace(DocumentPlace[str]):
 
     DEFAULT_CSS = Path(__file__).with_suffix(".tcss").read_text(encoding="utf-8")
 
-    BINDINGS: ClassVar[list[BindingType]] = [
-        *bindings("library_document"),
-        binding("edit.undo"),
-        binding("edit.redo"),
-        binding("edit.compare"),
-        binding("editor.external"),
-    ]
+    BINDINGS: ClassVar[list[BindingType]] = [*bindings("library_document")]
 
     def __init__(
         self,
@@ -165,7 +156,7 @@ class LibraryPlace(DocumentPlace[str]):
         do: Callable[..., object],
         ready: Callable[[], object],
     ) -> None:
-        super().__init__(documents, do, ready, "library-text")
+        super().__init__(documents, do, ready, "library")
         self.kind: Kind = "part"
         self._counts: dict[Kind, int] = {}
         self._entries: dict[Kind, dict[str, Entry]] = {kind: {} for kind in KINDS}
@@ -174,7 +165,6 @@ class LibraryPlace(DocumentPlace[str]):
         self._unsaved: list[str] = []
         self._forms: dict[Kind, DocumentForm] = {}
         self._stages = StageList()
-        self._banner = Banner("", id="library-banner")
 
     def compose(self) -> ComposeResult:
         with Vertical(classes="dialog whole", id="library") as box:
@@ -189,22 +179,12 @@ class LibraryPlace(DocumentPlace[str]):
                     yield self._stages
             yield self.hint(*LIST_HINT)
 
-    def on_mount(self) -> None:
-        super().on_mount()
-        self._draw_kinds()
-        self.editor.show("", read_only=True)
-        self.set_focus(self.rows)
-        self.show_state()
-        self.set_interval(LOOK_EVERY, partial(self._do, "look", ""))
-        self._is_ready = True
-        self._ready()
-
     # -- the lists ----------------------------------------------------------------------------------------
 
     @property
-    def rows(self) -> RowList:
-        """The documents of the kind that is shown."""
-        return self.query_one("#library-rows", RowList)
+    def key_prefix(self) -> str:
+        """What the keys of documents of the kind that is shown begin with."""
+        return f"{self.kind}/"
 
     @property
     def _kinds(self) -> RowList:
@@ -234,14 +214,14 @@ class LibraryPlace(DocumentPlace[str]):
     def show_kind(self, kind: Kind, name: str = "") -> None:
         """Show the documents of a kind, with the cursor on one."""
         self.kind = kind
-        self._kinds.select(kind)
+        self._draw_kinds()
         self._draw(name or None)
 
     def _draw_kinds(self) -> None:
         self._kinds.set_rows(kind_rows({kind: self._counts.get(kind, 0) for kind in KINDS}), key=self.kind)
 
     def _draw(self, name: str | None = None) -> None:
-        prefix = f"{self.kind}/"
+        prefix = self.key_prefix
         users, current = self._users, (self._documents.id or "").removeprefix(prefix)
         if name is None and self.rows.key is None:
             name = current  # the place was opened with it
@@ -281,12 +261,6 @@ class LibraryPlace(DocumentPlace[str]):
         event.stop()
         self._do("open", f"{self.kind}/{event.key}")
 
-    def ask_of_row(self, what: str) -> None:
-        """Ask for something to be done with the document under the cursor."""
-        name = self.rows.key
-        if name is not None or what in ("new", "restore"):
-            self._do(what, f"{self.kind}/{name or ''}")
-
     @on(Input.Changed, "#library-filter")
     def _filter(self, event: Input.Changed) -> None:
         event.stop()
@@ -300,20 +274,9 @@ class LibraryPlace(DocumentPlace[str]):
 
     # -- the open document --------------------------------------------------------------------------------
 
-    @property
-    def _pane(self) -> Vertical:
-        return self.query_one("#library-document", Vertical)
-
     def show_document(self, document: OpenDocument | None, *, keep_cursor: bool = False) -> None:
         """Show another document, or none: its text at once, its fields in a moment."""
-        if document is None:
-            self.editor.show("", read_only=True)
-            self._leave_document()
-        elif keep_cursor:
-            self.editor.slot_changed(None)
-            self.editor.end_flash()
-        else:
-            self.editor.bind(document.prompt, read_only=document.broken and not document.prompt.dirty)
+        super().show_document(document, keep_cursor=keep_cursor)
         has_text = document is not None and bool(text_key(_kind_of(document)))
         self.editor.display, self._stages.display = has_text, document is not None and not has_text
         self._stages.show(document if self._stages.display else None, fresh=True)
@@ -331,8 +294,7 @@ class LibraryPlace(DocumentPlace[str]):
 
     def document_changed(self, document: OpenDocument) -> None:
         """The open document is another now: its slots show their texts themselves."""
-        if not document.broken:
-            self.editor.read_only = not is_editable(document.prompt.text)
+        super().document_changed(document)
         if (form := self._forms.get(_kind_of(document))) is not None:
             form.show(document)
         if self._stages.display:
@@ -340,22 +302,9 @@ class LibraryPlace(DocumentPlace[str]):
         if (read := document_of(document.persona)) is not None:
             self.show_entries(read.kind, [Entry.of(read)])
 
-    def enter_document(self) -> None:
-        """Give the keys to the open document."""
-        self.add_class("-in-front")
-        # At once: what is typed behind the key goes there.
-        self.set_focus(self.editor if self.editor.display else self._stages.rows)
-
-    def _leave_document(self) -> None:
-        """Go from the open document, if it has the keys, to the list."""
-        if self._has_keys:
-            self.set_focus(self.rows)
-        self.remove_class("-in-front")
-
     @property
-    def _has_keys(self) -> bool:
-        """Whether the keys go to the open document, and not to the lists."""
-        return self.focused is not None and self._pane in self.focused.ancestors_with_self
+    def _typed_into(self) -> Widget:
+        return self.editor if self.editor.display else self._stages.rows
 
     def show_stage(self, name: str) -> None:
         """Put the cursor on a stage."""
@@ -368,25 +317,23 @@ class LibraryPlace(DocumentPlace[str]):
 
     def show_state(self) -> None:
         """Show how the open document is saved, and what is wrong with it."""
-        documents, document = self._documents, self._documents.document
-        if (unsaved := documents.not_saved()) != self._unsaved:
+        if (unsaved := self._documents.not_saved()) != self._unsaved:
             self._unsaved = unsaved
             self._draw()
-        self._pane.set_class(documents.state in ("conflict", "failed", "broken", "gone"), "-trouble")
-        if document is None:
-            self._pane.border_title, self._pane.border_subtitle = "", ""
-            self._banner.display = False
-            return
+        super().show_state()
+
+    def _title_of(self, document: OpenDocument) -> str:
+        return document.id.replace("/", " ")
+
+    def _facts_of(self) -> tuple[str, ...]:
         text = self.editor.text
-        parts = [f"~{estimate_tokens(text)} tokens"] if text else []
-        state = documents.state if documents.state != "saved" or not document.dirty else "unsaved"
-        parts.append(STATES.get("failed" if state == "unsaved" and document.is_held else state, "reading …"))
-        self._pane.border_title = label(document.id.replace("/", " "), 70)
-        self._pane.border_subtitle = label(" · ".join(parts))
-        banner = banner_of(documents, self.keymap, "text") or self._held(document) or self._warning(document)
-        self._banner.display = bool(banner)
-        self._banner.update(banner)
-        self._show_hint()
+        return (f"~{estimate_tokens(text)} tokens",) if text else ()
+
+    def _warning_of(self, document: OpenDocument) -> str:
+        if held := self._held(document):
+            return held
+        read = document_of(document.persona)
+        return "".join(f"{one[:1].upper()}{one[1:]}. " for one in read.warnings).strip() if read else ""
 
     def _held(self, document: OpenDocument) -> str:
         """Return how what is held back is stored, empty where nothing is."""
@@ -397,43 +344,15 @@ class LibraryPlace(DocumentPlace[str]):
         tries = sentence("library.check", keymap, " {} tries it on the tests of all who use it.")
         return f"Not saved yet, since it has {count} user{'' if count == 1 else 's'}.{saves}{tries}"
 
-    def _warning(self, document: OpenDocument) -> str:
-        read = document_of(document.persona)
-        return "".join(f"{one[:1].upper()}{one[1:]}. " for one in read.warnings).strip() if read else ""
-
-    def action_undo(self) -> None:
-        self._step("undo")
-
-    def action_redo(self) -> None:
-        self._step("redo")
-
     def _step(self, operation: Operation) -> None:
         """Undo or redo what is typed in the field that has the focus, else the last stored unit."""
         form = next((one for one in self.query(FieldForm) if one.focused_field), None)
         if form is None or not form.step(form.focused_field, operation):
-            self._do(operation, self._in_hand)
-
-    @property
-    def _in_hand(self) -> str:
-        """The open document while it has the keys, else that under the cursor, by key; empty for none."""
-        if self._has_keys or self.rows.key is None:
-            return self._documents.id or ""
-        return f"{self.kind}/{self.rows.key}"
-
-    def action_undo_agent(self) -> None:
-        self._do("undo_agent", self._in_hand)
-
-    def action_redo_agent(self) -> None:
-        self._do("redo_agent", self._in_hand)
+            super()._step(operation)
 
     def action_cancel(self) -> None:
         """Go back from the document to the list, from the filter to all documents, from the list to the persona."""
-        if self._has_keys:
-            if (key := self._documents.id) is not None and key.startswith(prefix := f"{self.kind}/"):
-                self.rows.select(key.removeprefix(prefix))
-            self._leave_document()
-            self.show_state()
-        elif filters := self.query("#library-filter"):
+        if not self._has_keys and (filters := self.query("#library-filter")):
             self.set_focus(self.rows)
             filters.remove()
             self._words = []
@@ -476,19 +395,13 @@ class LibraryPlace(DocumentPlace[str]):
 
     # -- what keys do -------------------------------------------------------------------------------------
 
-    def on_descendant_focus(self) -> None:
-        self._show_hint()
-
-    def _show_hint(self) -> None:
-        document = self._documents.document
-        if not self.query(".dialog-hint"):
-            return
+    def _hints(self) -> Sequence[tuple[str, str]]:
         if not self._has_keys:
-            self.say_hint(*LIST_HINT)
-            return
+            return LIST_HINT
+        document = self._documents.document
         stages = STAGES_HINT if self.focused is self._stages.rows else ()
         shared = SHARED_HINT if document is not None and document.is_held else ()
-        self.say_hint(*stages, *shared, *DOCUMENT_HINT)
+        return *stages, *shared, *DOCUMENT_HINT
 
 
 def _kind_of(document: OpenDocument) -> Kind:
