@@ -10,9 +10,11 @@ from pathlib import Path, PurePosixPath
 from typing import Any
 
 from personas.errors import BrokenFile, InvalidValue
+from personas.files.bundle import unpack
 from personas.files.frontmatter import frontmatter_span
 from personas.files.text_file import decode, encode
 from personas.lines import changed_regions, split_lines
+from personas.toml.edit import remove_key, set_value
 from personas.toml.parse import parse
 
 KEY = "system_prompt_file"
@@ -46,6 +48,19 @@ def path_in(root: Path, toml: bytes) -> tuple[Path, ...]:
     except BrokenFile:
         return ()
     return (root / name,) if name else ()
+
+
+def with_own_prompt(content: bytes) -> str:
+    """Return the text of a persona's own file, in which the prompt stands also where it has a file of its own.
+
+    Raises:
+        BrokenFile, EditRefused: it cannot be read, or not be changed.
+    """
+    own, *beside = unpack(content)
+    text = decode(own or b"").text
+    if not beside:
+        return text
+    return set_value(remove_key(text, (KEY,)), ("system_prompt",), prompt_of(beside[0]))
 
 
 def prompt_of(content: bytes | None) -> str:

@@ -36,7 +36,7 @@ from personas.files.slug import command, free_id, is_id, slug
 from personas.files.text_file import SIZE_LIMIT, decode, encode, readable, replace_file, sha256
 from personas.folder import prompt_files, read_all, remove_dead_link, stems, taken_ids, unknown_persona
 from personas.persona import Persona, broken_persona, read_persona
-from personas.toml.parse import parse, parsing_once
+from personas.toml.parse import parsing_once
 from personas.undo import step_everywhere, without
 from personas.versions.authorship import USER, Author, Diff, Undone, Version
 from personas.versions.log import PROPOSAL, VersionLog, read_log
@@ -155,12 +155,13 @@ class Store:
             BrokenFile: the persona to copy is broken.
         """
         from personas.changes import SetName
-        from personas.toml.edit import remove_key, set_value
+        from personas.toml.edit import set_value
 
-        text = "" if from_id is None else self.text(from_id)
-        if from_id is not None and "system_prompt_file" in parse(text):  # one text for two would be no copy
-            system_prompt = system_prompt or self.get(from_id).system_prompt
-            text = remove_key(text, ("system_prompt_file",))
+        text = ""
+        if from_id is not None:
+            from personas.prompt_file import with_own_prompt
+
+            text = with_own_prompt(self._content(self.file(from_id)))  # a file for two would be no copy
         text = SetName(name).apply(text)
         if system_prompt or from_id is None:
             text = set_value(text, ("system_prompt",), system_prompt)

@@ -81,7 +81,7 @@ async def test_what_the_editor_did_is_kept_and_one_step_of_undo_whatever_it_wrot
     async with program(make_store(tmp_path, {"one": ONE + INPUTS})) as p:
         given = p.file("one").read_bytes()
 
-        async def edit(_self: object, _app: object, path: Path, _keep: object = ()) -> bool:
+        async def edit(_self: object, _app: object, path: Path, **_more: object) -> bool:
             path.write_bytes(b"half of it")
             await p.main.documents.look()  # type: ignore[union-attr]
             path.write_bytes(written)
@@ -108,7 +108,7 @@ async def test_what_the_editor_saved_and_what_the_agent_did_after_that_are_two_s
 ) -> None:
     async with program(make_store(tmp_path)) as p:
 
-        async def edit(_self: object, _app: object, path: Path, _keep: object = ()) -> bool:
+        async def edit(_self: object, _app: object, path: Path, **_more: object) -> bool:
             path.write_text(path.read_text().replace("third", "third (editor)"))
             now = p.store.change("one", EditPrompt("first", agents("first")), revision=None, by=AGENT)
             p.main.documents.agent_wrote(now, "r")  # type: ignore[union-attr]
@@ -135,7 +135,7 @@ async def test_what_was_written_outside_is_a_step_of_undo_in_the_editor(tmp_path
 async def edits(p: Program, monkeypatch: pytest.MonkeyPatch, write: Callable[[str], str]) -> None:
     """Open an editor that reads the file, waits until the agent has changed its first line, and saves its copy."""
 
-    async def edit(_self: object, _app: object, path: Path, _keep: object = ()) -> bool:
+    async def edit(_self: object, _app: object, path: Path, **_more: object) -> bool:
         copy = path.read_text()
         p.store.change("one", EditPrompt("first", agents("first")), revision=None, by=AGENT)
         path.write_text(write(copy))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
@@ -10,6 +11,7 @@ from agent.models.scripted import ToolUse, answer
 from tests.support.faulty_store import FaultyStore
 from tests.support.program import make_store, program
 from tui.document import debounce
+from tui.external_editor.process import ExternalEditor
 from tui.screens.dialogs.confirm import Confirm
 from tui.screens.dialogs.conflict import ChooseText
 
@@ -26,7 +28,7 @@ def make(root: Path) -> tuple[FaultyStore, Path]:
     return store, file
 
 
-async def test_both_files_are_edited_as_one_persona(tmp_path: Path) -> None:
+async def test_both_files_are_edited_as_one_persona(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     store, file = make(tmp_path)
     async with program(store, answer(EDIT), answer("Done.")) as p:
         await p.press("f3")
@@ -43,6 +45,21 @@ async def test_both_files_are_edited_as_one_persona(tmp_path: Path) -> None:
         await p.press("f8")
         await p.until(lambda: p.prompt.raw == "my first\nsecond\n3rd\n")
         assert "name: one  # changed" in file.read_text()
+
+        async def edit(_self: object, _app: object, path: Path, beside: Sequence[Path]) -> bool:
+            assert [path, *beside] == [file, p.file("one")], "the prompt first"
+            path.write_text(path.read_text().replace("second", "by hand"))
+            beside[0].write_text(TOML.replace("One", "Uno"))
+            return True
+
+        monkeypatch.setattr(ExternalEditor, "run", edit)
+        await p.press("f3", "ctrl+g")
+        await p.until(lambda: p.prompt.raw == "my first\nby hand\n3rd\n" and not p.main.documents.in_hand)
+        assert [one.reason for one in store.log("one")][:1] == ["edited by hand"]
+        p.main.personas.rows.focus()
+        await p.press("ctrl+z")
+        await p.told("Undone: your edit (file")
+        assert p.file("one").read_text() == TOML and "second" in file.read_text()
 
 
 async def test_a_conflict_is_chosen_from_and_a_missing_file_written_anew(

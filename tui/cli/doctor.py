@@ -163,8 +163,10 @@ def _personas(store: Store, personas: Sequence[Persona]) -> Iterator[CheckResult
         if persona.error is not None:
             mend = f"; fix {store.path(persona.id)}" if persona.revision else ""
             yield CheckResult("problem", f"persona {persona.id}", f"{describe(persona.error)}{mend}")
+    prompts = {store.home.root / persona.system_prompt_file for persona in personas}
     for name in strays(store.home):
-        path = store.home.personas / name
+        if (path := store.home.personas / name) in prompts:
+            continue
         what = f"{path} is not a persona: a persona is a file that ends in .toml"
         yield CheckResult("note", "personas", what + _way_in(path))
 

@@ -146,7 +146,9 @@ async def edit_file(app: PersonaApp, editing: DocumentController) -> None:
         store, call = editing.workspace.store, editing.workspace.call
         handed = None
         paths = store.file(persona.id).paths_now()
-        path = next((one for one in paths if one.exists()), paths[0])
+        path, *beside = [one for one in paths if one.exists()] or paths[:1]
+        if persona.system_prompt_file and beside:
+            path, beside = beside[0], [path]  # the prompt first
         try:
             handed = await call(hand_out, store, persona.id)
             if len(paths) > 1:
@@ -155,7 +157,7 @@ async def edit_file(app: PersonaApp, editing: DocumentController) -> None:
             app.main.show_message(f"What your editor takes away cannot be brought back: {error}", error=True)
         editing.in_hand = True
         try:
-            if not await app.external_editor.run(app, path):
+            if not await app.external_editor.run(app, path, beside=beside):
                 return
         except EditorFailed as error:
             failure = str(error)

@@ -49,13 +49,16 @@ class ExternalEditor:
         async with self._in_use:
             yield True
 
-    async def run(self, app: App[Any], path: Path, keep: Sequence[int] = ()) -> bool:
+    async def run(
+        self, app: App[Any], path: Path, keep: Sequence[int] = (), beside: Sequence[Path] = ()
+    ) -> bool:
         """Run the editor on a file and wait for it; what runs in this program goes on meanwhile.
 
         Args:
             app: whose terminal it gets.
             path: the file.
             keep: open files that the editor inherits, by their numbers.
+            beside: further files to edit.
 
         Returns:
             Whether it ended; False where this program must end first.
@@ -66,7 +69,7 @@ class ExternalEditor:
         """
         from textual.app import SuspendNotSupported
 
-        command = [*editor_command(), str(path)]
+        command = [*editor_command(), str(path), *map(str, beside)]
         try:
             code = await self._run(app, command, keep)
         except SuspendNotSupported:

@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING
 from personas.errors import BrokenFile, PersonaError
 from personas.files.current_sessions import current_sessions, is_session_id
 from personas.files.slug import is_id
+from personas.folder import with_prompt_file
+from personas.prompt_file import with_own_prompt
 
 if TYPE_CHECKING:
     from personas.files.home import Home
@@ -75,7 +77,10 @@ def _before_session(home: Home, persona_id: str, session_id: str) -> str | None:
                     shutil.copyfile(source, target)
             store = Store(copy)
             made = [one for one in store.log(persona_id) if one.by.session_id == session_id]
-            return store.text_before(persona_id, made[-1]) if made else store.text(persona_id)
+            content = store.file(persona_id).versions.load(made[-1].before) if made else None
+            if content is None:
+                content = with_prompt_file(home, store.path(persona_id).read_bytes())
+            return with_own_prompt(content)
         except (PersonaError, OSError, shutil.Error):
             return None
 

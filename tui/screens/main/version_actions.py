@@ -167,9 +167,9 @@ class VersionActions:
         from tui.screens.dialogs.diff import ShowDiff
 
         workspace = self._documents.workspace
-        found = await workspace.call(workspace.store.diff, persona_id, older, newer)
-        if found.diff:
-            await self._host.ask(ShowDiff(f"From version {older} to version {newer}", found.diff))
+        diff = await workspace.call(_diff_between, workspace.store, persona_id, older, newer)
+        if diff:
+            await self._host.ask(ShowDiff(f"From version {older} to version {newer}", diff))
         else:
             self._host.show_message("These two versions are the same text.")
 
@@ -371,6 +371,17 @@ def _count(
     from agent.outputs.version_counts import count_versions
 
     return count_versions(stored, numbers, store.get(persona_id).test_inputs, None)
+
+
+def _diff_between(store: Store, persona_id: str, older: int, newer: int) -> str:
+    """Return what differs between two versions. Blocking.
+
+    Raises:
+        PersonaError: a text is not stored any more.
+    """
+    from personas.edited_text import edited_diff
+
+    return edited_diff(*(store.version_text(persona_id, one) for one in (older, newer)))
 
 
 def _diff_of(store: Store, persona_id: str, version: Version) -> str:
