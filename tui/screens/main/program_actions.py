@@ -78,8 +78,8 @@ class ProgramActions:
             return "close filter", self._personas.close_filter
         if self._bar().commands.display:
             return "close list", self._bar().close_commands
-        if self._talk.talk.answering:
-            return "stop", self._talk.talk.stop
+        if self._talk.answering:
+            return "stop", self._talk.stop
         if not self._talk.is_open and self._chat.tasks.can_stop:
             return "stop", self._chat.tasks.stop
         if self._outputs.is_running:
@@ -131,8 +131,8 @@ class ProgramActions:
     def _copy_or_stop(self) -> None:
         if text := selected_text(self._host.program.main):
             self._host.program.copy(text)
-        elif self._talk.talk.answering:
-            self._talk.talk.stop()
+        elif self._talk.answering:
+            self._talk.stop()
         elif not self._talk.is_open and self._chat.tasks.can_stop:
             self._chat.tasks.stop()
         elif self._outputs.stop():

@@ -473,7 +473,7 @@ class MainScreen(Screen[None]):
             raise InvalidValue("What you typed is not in the persona's file yet, so nothing was run.")
 
     async def on_unmount(self) -> None:
-        self.talk.talk.stop()
+        self.talk.stop()
         await self.actions.close()
         await self.outputs.close()
         await self.conversation.drafts.close()

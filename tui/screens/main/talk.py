@@ -3,93 +3,28 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Coroutine
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from textual import events, on
+from textual import events
 from textual.screen import Screen
 
-from tui.chat.persona_talk import PersonaTalk
 from tui.commands import slash
 from tui.commands.fuzzy import fold
 from tui.commands.registry import command_of, sentence
 from tui.terminal.sanitise import one_line
-from tui.widgets.chat_bar import ChatBar
 
 if TYPE_CHECKING:
     from tui.app.host import Host
+    from tui.chat.persona_talk import PersonaTalk
     from tui.outputs.controller import OutputsController
     from tui.screens.main.persona_commands import PersonaCommands
     from tui.screens.main.persona_view import PersonaView
+    from tui.screens.main.talk_bar import TalkBar
     from tui.widgets.persona_list import PersonaList
     from tui.widgets.talk_panel import TalkPanel
 
 RunSlash = Callable[[str, str], Coroutine[Any, Any, None]]
-
-
-class TalkBar(ChatBar):
-    """The chat bar of a talk.
-
-    Args:
-        host: the main screen.
-        send: sends a message.
-        run_slash: does a slash command, by its name and what stands behind it.
-        talk: the talk.
-        page: scrolls the panel.
-        ascii_only: use no sign outside ASCII.
-    """
-
-    def __init__(
-        self,
-        host: Host,
-        talk: PersonaTalk,
-        run_slash: RunSlash,
-        page: Callable[[int], None],
-        *,
-        ascii_only: bool,
-    ) -> None:
-        super().__init__(
-            ascii_only=ascii_only, switch="at once", while_working="Wait for the answer, or stop it…"
-        )
-        self._host, self._talk, self._slash, self._page = host, talk, run_slash, page
-
-    @on(ChatBar.Submitted)
-    def _send_message(self, event: ChatBar.Submitted) -> None:
-        event.stop()
-        meant = slash.read(event.text, slash.TALK_COMMANDS)
-        if isinstance(meant, str):
-            self._host.start(self._talk.send(meant))
-        elif isinstance(meant, slash.SlashCommand):
-            self._host.start(self._slash(meant.name, meant.rest))
-        else:
-            self.restore_message(event.text)
-            self._host.show_message(meant.trouble, error=True)
-
-    @on(ChatBar.FollowUp)
-    def _wait(self, event: ChatBar.FollowUp) -> None:
-        event.stop()
-        self._host.start(self._talk.send(event.text))  # it comes back: somebody is answering
-
-    @on(ChatBar.ApiKeyFound)
-    def _warn_of_key(self, event: ChatBar.ApiKeyFound) -> None:
-        event.stop()
-        self._host.show_message(
-            "That looks like an API key: it was not sent. Enter again sends it all the same.", error=True
-        )
-
-    @on(ChatBar.StopPressed)
-    def _stop_answer(self, event: ChatBar.StopPressed) -> None:
-        event.stop()
-        self._talk.stop()
-
-    @on(ChatBar.TaskModePressed)
-    def _switch_at_once(self, event: ChatBar.TaskModePressed) -> None:
-        event.stop()
-        self._talk.toggle_at_once()
-
-    @on(ChatBar.Paged)
-    def _scroll(self, event: ChatBar.Paged) -> None:
-        event.stop()
-        self._page(event.pages)
 
 
 class TalkActions:
@@ -115,23 +50,39 @@ class TalkActions:
         persona_commands: PersonaCommands,
         run_slash: RunSlash,
     ) -> None:
-        self._host, self._screen, self._view = host, screen, view
+        self._host, self._screen, self._view, self._outputs = host, screen, view, outputs
         self._personas, self._persona_commands, self._run_slash = personas, persona_commands, run_slash
-        self.talk = PersonaTalk(
-            host,
-            lambda: view.documents,
-            lambda: outputs.evaluator,
-            changed=self._show,
-            restore_message=lambda text: self._restore_message(text),
-        )
         self.bar: TalkBar | None = None
         self._panel: TalkPanel | None = None
         self.reading = False
 
+    @cached_property
+    def talk(self) -> PersonaTalk:
+        """The talk; what it is made of is loaded with the first one."""
+        from tui.chat.persona_talk import PersonaTalk
+
+        return PersonaTalk(
+            self._host,
+            lambda: self._view.documents,
+            lambda: self._outputs.evaluator,
+            changed=self._show,
+            restore_message=self._restore_message,
+        )
+
     @property
     def is_open(self) -> bool:
         """Whether there is a talk."""
-        return self.talk.is_open
+        return self.bar is not None and self.talk.is_open
+
+    @property
+    def answering(self) -> bool:
+        """Whether somebody is answering in the talk."""
+        return self.is_open and self.talk.answering
+
+    def stop(self) -> None:
+        """Stop the answers that are arriving."""
+        if self.is_open:
+            self.talk.stop()
 
     # -- opening and leaving --------------------------------------------------------------------------------
 
@@ -177,6 +128,7 @@ class TalkActions:
         self._host.focus_chat()
 
     async def _mount(self) -> None:
+        from tui.screens.main.talk_bar import TalkBar
         from tui.widgets.conversation import Glyphs
         from tui.widgets.talk_panel import TalkPanel
 
