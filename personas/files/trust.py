@@ -8,17 +8,16 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, field
 from pathlib import Path
 
 from personas.files.json_file import edit_json, read_json
 from personas.files.text_file import expanded
 
 
-@dataclass
 class _Known:
-    accepted: dict[str, bool] = field(default_factory=dict)
-    trusted: list[str] = field(default_factory=list)
+    def __init__(self, accepted: dict[str, bool], trusted: list[str]) -> None:
+        self.accepted = accepted
+        self.trusted = trusted
 
 
 def file_of(env: Mapping[str, str] = os.environ) -> Path:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from contextlib import suppress
-from dataclasses import asdict, dataclass, field
+from typing import NamedTuple
 
 from personas.errors import PersonaError
 from personas.files.home import Home
@@ -17,8 +17,7 @@ from personas.files.text_file import encode, read_regular, replace_file
 _FILE = "screen.json"
 
 
-@dataclass(frozen=True, slots=True)
-class UiState:
+class UiState(NamedTuple):
     """How the screen stood.
 
     Attributes:
@@ -27,7 +26,7 @@ class UiState:
     """
 
     persona_id: str = ""
-    layouts: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
+    layouts: Mapping[str, Mapping[str, int]] = {}
 
 
 def load(home: Home) -> UiState | None:
@@ -55,7 +54,7 @@ def save(home: Home, state: UiState) -> None:
     with suppress(OSError, PersonaError):
         if not _may_be_replaced(home):
             return
-        replace_file(home.state / _FILE, encode(json.dumps(asdict(state)) + "\n"), root=home.root)
+        replace_file(home.state / _FILE, encode(json.dumps(state._asdict()) + "\n"), root=home.root)
 
 
 def _may_be_replaced(home: Home) -> bool:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
 from tui.terminal.sanitise import one_line
@@ -15,7 +14,6 @@ if TYPE_CHECKING:
 Doing = Literal["thinking", "writing", "calling", "tool", "retrying", "silent"]
 
 
-@dataclass
 class Activity:
     """Follows the events of a run.
 
@@ -27,11 +25,12 @@ class Activity:
         answers: how many answers of the model began.
     """
 
-    doing: Doing = "thinking"
-    tool: str = ""
-    since: float = 0.0
-    until: float = 0.0
-    answers: int = 0
+    def __init__(self, since: float = 0.0) -> None:
+        self.doing: Doing = "thinking"
+        self.tool = ""
+        self.since = since
+        self.until = 0.0
+        self.answers = 0
 
     def hear(self, event: Event) -> None:
         """Take an event into account."""
@@ -84,7 +83,6 @@ class Activity:
         return f"{words} {seconds} s" if seconds >= 2 else words
 
 
-@dataclass
 class WorkTime:
     """The seconds of work of a task, those in which it waits for the person left out.
 
@@ -93,8 +91,9 @@ class WorkTime:
         since: when it began to work, on any clock; None while it waits.
     """
 
-    before: float = 0.0
-    since: float | None = None
+    def __init__(self) -> None:
+        self.before = 0.0
+        self.since: float | None = None
 
     def begin(self, now: float, before: float = 0.0) -> None:
         """Work begins; `before`: what was worked in earlier programs."""

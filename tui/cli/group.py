@@ -5,7 +5,6 @@ from __future__ import annotations
 import importlib
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -63,13 +62,13 @@ COMMANDS = {
 }
 
 
-@dataclass
 class Invocation:
     """The global options, and what commands need from them, made when first used."""
 
-    home_flag: str | None = None
-    model_flag: str | None = None
-    debug: bool = False
+    def __init__(
+        self, home_flag: str | None = None, model_flag: str | None = None, debug: bool = False
+    ) -> None:
+        self.home_flag, self.model_flag, self.debug = home_flag, model_flag, debug
 
     @cached_property
     def loaded(self) -> Loaded:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import closing, suppress
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from personas.errors import PersonaError
@@ -19,7 +18,6 @@ if TYPE_CHECKING:
     from tui.drafts.unsaved_text import UnsavedText
 
 
-@dataclass(eq=False, slots=True)
 class OutgoingMessage:
     """A message between the chat bar and the conversation.
 
@@ -30,10 +28,11 @@ class OutgoingMessage:
         is_answer: it was meant for the question that is asked.
     """
 
-    persona_id: str
-    typed: str
-    turn_id: str
-    is_answer: bool = False
+    def __init__(self, persona_id: str, typed: str, turn_id: str) -> None:
+        self.persona_id = persona_id
+        self.typed = typed
+        self.turn_id = turn_id
+        self.is_answer = False
 
 
 class Outbox:

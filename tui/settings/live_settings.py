@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from threading import RLock
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from personas.files.file_stamp import stamp_of
 from tui.settings.schema import (
@@ -33,13 +33,15 @@ NO_MODEL = "none"
 """What the agent's model is called while there can be none."""
 
 
-@dataclass(frozen=True, slots=True)
-class Named:
+class Named(NamedTuple):
     """A server and a model that the person named, as typed, and a key for them; empty for what is not known yet."""
 
     server: str = ""
     model: str = ""
-    key: str = field(default="", repr=False)
+    key: str = ""
+
+    def __repr__(self) -> str:
+        return f"Named(server={self.server!r}, model={self.model!r})"
 
 
 class Preferences:

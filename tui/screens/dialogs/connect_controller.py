@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from personas.errors import PersonaError
@@ -193,10 +192,10 @@ class Connecting:
         )
         if not model:
             return
-        self._preferences.named = replace(named, model=model)
+        self._preferences.named = named._replace(model=model)
         key = await self._ask_key(server, optional=True, kept=kept)
         if key is not None:
-            self._preferences.named = replace(named, model=model, key=key)
+            self._preferences.named = named._replace(model=model, key=key)
             where = self._preferences.other(model=model, base_url=server, key=key)
             await self._take(where, keep=True, keep_key=bool(key))
 
