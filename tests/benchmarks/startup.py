@@ -99,7 +99,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--runs", type=int, default=9)
     runs = parser.parse_args().runs
-    program = [sys.executable, "-m", "tui", "--model", "offline"]
+    program = [sys.executable, "-m", "tui"]  # its model is offline: `Terminal` says so
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         few, many = folder / "few", folder / "many"

@@ -187,7 +187,7 @@ async def test_a_fault_in_an_operation_is_told_and_ends_nothing(
 
 
 AFTER_THE_FIRST_PAINT = (
-    "agent", "anthropic", "httpx2", "markdown_it", "pydantic", "sqlite3", "tomllib",
+    "agent", "anthropic", "click", "httpx2", "markdown_it", "pydantic", "sqlite3", "tomllib",
     "personas.files.home", "personas.store", "personas.versions",
     "tui.chat.conversations", "tui.document.merge", "tui.document.undo", "tui.drafts.store", "tui.screens.dialogs",
     "tui.settings.model_factory", "tui.widgets.agent_panel", "tui.widgets.conversation", "tui.widgets.output_pane",
@@ -197,7 +197,10 @@ AFTER_THE_FIRST_PAINT = (
 
 
 def test_the_first_paint_loads_no_agent_no_dialog_and_no_panel() -> None:
-    code = "import sys; import tui.cli.open, tui.app.app, tui.screens.main.screen, tui.terminal.textual_compat.input_parser; "
+    code = (
+        "import sys; import tui.cli.error_handling, tui.cli.start, tui.app.app, tui.screens.main.screen, "
+        "tui.terminal.textual_compat.input_parser; "
+    )
     done = subprocess.run(
         [sys.executable, "-c", f"{code} print(*sys.modules)"], capture_output=True, text=True, check=True
     )

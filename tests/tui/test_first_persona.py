@@ -13,7 +13,7 @@ from tests.tui.test_app_layout import drawn
 from tui.app.app import PersonaApp
 from tui.app.first_persona import read_first
 from tui.app.ui_state import UiState, save
-from tui.cli import open as command
+from tui.cli import start
 from tui.cli.group import persona
 
 
@@ -49,9 +49,9 @@ async def test_the_text_is_on_the_screen_while_the_home_is_still_being_opened(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     store, go, apps = make_store(tmp_path), threading.Event(), []
-    monkeypatch.setattr(command, "has_terminal", lambda: True)
-    monkeypatch.setattr(command, "run_in_terminal", lambda app: apps.append(app) or 0)
-    monkeypatch.setattr(command._HomeChoice, "open", lambda place: go.wait(60) and store)
+    monkeypatch.setattr(start, "has_terminal", lambda: True)
+    monkeypatch.setattr(start, "run_in_terminal", lambda app: apps.append(app) or 0)
+    monkeypatch.setattr(start._HomeChoice, "open", lambda place: go.wait(60) and store)
     arguments = ["--home", str(store.home.root), "--model", "offline", "open", "two"]
     CliRunner().invoke(persona, arguments, catch_exceptions=False)
     app: PersonaApp = apps[0]

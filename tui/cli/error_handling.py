@@ -9,11 +9,10 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import NoReturn
 
-import click
-
 from personas.errors import PersonaError
 from tui.cli import was_interrupted
 from tui.cli.exit_codes import COULD_NOT_RUN, FAILED, INTERRUPTED, READER_GONE, USAGE
+from tui.cli.invocation import Invocation
 from tui.cli.printing import ClosedOutput, drop
 from tui.cli.stderr import print_error, unexpected_message
 
@@ -27,26 +26,19 @@ def run(arguments: Sequence[str] | None = None) -> NoReturn:
 
         set_up(debug=True)
     failed = FAILED
+    code: object
     try:
-        from tui.cli.group import COMMANDS, persona
+        if not arguments and _has_screen():
+            from tui.cli.start import run_program
 
-        if next((word for word in arguments if word in COMMANDS), "") in ("test", "compare"):
-            failed = COULD_NOT_RUN  # 1 would say that an expectation failed
-        code = persona.main(args=arguments, prog_name="persona", standalone_mode=False)
-        sys.stdout.flush()
-    except click.exceptions.Exit as leaving:
-        code = leaving.exit_code
-    except click.exceptions.NoArgsIsHelpError as error:
-        code = USAGE
-        click.echo(error.format_message(), err=True)
-    except click.UsageError as error:
-        code = USAGE
-        where = error.ctx.command_path if error.ctx else "persona"
-        print_error(f"{error.format_message()} (see `{where} --help`)")
-    except click.ClickException as error:
-        code = FAILED
-        print_error(error.format_message())
-    except (KeyboardInterrupt, click.Abort):
+            code = run_program(Invocation())  # as the command `open` does, without what reads a command line
+        else:
+            from tui.cli.group import COMMANDS
+
+            if next((word for word in arguments if word in COMMANDS), "") in ("test", "compare"):
+                failed = COULD_NOT_RUN  # 1 would say that an expectation failed
+            code = _run_command(arguments)
+    except KeyboardInterrupt:
         code = INTERRUPTED
     except BrokenPipeError:
         code = READER_GONE
@@ -67,6 +59,38 @@ def run(arguments: Sequence[str] | None = None) -> NoReturn:
             print_error(unexpected_message(error))
             _write_traceback(arguments)
     _exit(code if isinstance(code, int) else 0)
+
+
+def _has_screen() -> bool:
+    from tui.cli.start import has_screen
+
+    return has_screen()
+
+
+def _run_command(arguments: list[str]) -> object:
+    """Run the command that a command line names; return its exit code."""
+    import click
+
+    from tui.cli.group import persona
+
+    try:
+        code = persona.main(args=arguments, prog_name="persona", standalone_mode=False)
+        sys.stdout.flush()
+    except click.exceptions.Exit as leaving:
+        return leaving.exit_code
+    except click.exceptions.NoArgsIsHelpError as error:
+        click.echo(error.format_message(), err=True)
+        return USAGE
+    except click.UsageError as error:
+        where = error.ctx.command_path if error.ctx else "persona"
+        print_error(f"{error.format_message()} (see `{where} --help`)")
+        return USAGE
+    except click.ClickException as error:
+        print_error(error.format_message())
+        return FAILED
+    except click.Abort:
+        return INTERRUPTED
+    return code
 
 
 def _write_traceback(arguments: Sequence[str]) -> None:

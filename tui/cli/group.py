@@ -5,16 +5,12 @@ from __future__ import annotations
 import importlib
 from collections.abc import Iterator
 from contextlib import contextmanager
-from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
 from personas.errors import PersonaError
-
-if TYPE_CHECKING:
-    from personas.store import Store
-    from tui.settings.schema import Loaded, Settings
+from tui.cli.invocation import Invocation as Invocation
 
 COMMANDS = {
     "open": "tui.cli.open:open_persona",
@@ -60,67 +56,6 @@ COMMANDS = {
     "demo": "tui.cli.demo:demo",
     "keys": "tui.cli.keys:keys",
 }
-
-
-class Invocation:
-    """The global options, and what commands need from them, made when first used."""
-
-    def __init__(
-        self, home_flag: str | None = None, model_flag: str | None = None, debug: bool = False
-    ) -> None:
-        self.home_flag, self.model_flag, self.debug = home_flag, model_flag, debug
-
-    @cached_property
-    def loaded(self) -> Loaded:
-        """The settings with their warnings, which are not printed."""
-        from tui.settings.schema import load_settings
-
-        return load_settings(model=self.model_flag)
-
-    @cached_property
-    def config(self) -> Loaded:
-        """The settings for a screen; warnings go to stderr once."""
-        self._print_warnings()
-        return self.loaded
-
-    @cached_property
-    def agent_settings(self) -> Settings:
-        """The settings for a conversation; warnings go to stderr once.
-
-        Raises:
-            ConfigError: a setting that the agent needs is invalid.
-        """
-        from tui.settings.schema import OF_LOOKS, OFFLINE
-        from tui.settings.validation import CONNECTING
-
-        settings = self.loaded.settings
-        self.loaded.check(but={*OF_LOOKS, *(CONNECTING if settings.model == OFFLINE else ())})
-        self._print_warnings()
-        return settings
-
-    def _print_warnings(self) -> None:
-        from tui.cli.stderr import print_error
-
-        for warning in self.loaded.warnings:
-            print_error(warning)
-
-    def has_file(self, word: str) -> bool:
-        """Return whether the home has a file for this id, without loading the store."""
-        from personas.files.home import Home
-
-        if not word or word.startswith(".") or any(sign in word for sign in "/\\\0"):
-            return False
-        try:
-            return (Home.find(self.home_flag).home.personas / f"{word}.toml").is_file()
-        except (OSError, PersonaError, ValueError):
-            return False
-
-    @cached_property
-    def store(self) -> Store:
-        """The store of the home, which is created if it does not exist."""
-        from tui.cli.open_home import open_store
-
-        return open_store(self.home_flag)
 
 
 @contextmanager
