@@ -16,7 +16,7 @@ from functools import partial
 from typing import Any
 
 from personas.document import Document
-from personas.errors import Conflict, InvalidValue, NothingToUndo, UnknownPersona, UnknownVersion
+from personas.errors import Conflict, InvalidValue, NothingToUndo, OutsideHome, UnknownVersion
 from personas.files.home import Home
 from personas.files.slug import command
 from personas.files.text_file import SIZE_LIMIT
@@ -198,8 +198,8 @@ def waiting(store: Store) -> list[tuple[str, Version]]:
     """
     found = []
     for key in UnitIndex(store.home).documents():
-        if "/" not in key:
-            with suppress(UnknownPersona):  # it is gone
+        with suppress(OutsideHome):  # its file is none of the home
+            if "/" not in key and store.file(key).read_if_there() is not None:
                 found += [(key, one) for one in open_proposals(store, key)]
     return sorted(found, key=lambda one: one[1].at)
 

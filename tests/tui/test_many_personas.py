@@ -10,7 +10,7 @@ from agent.models.anthropic.client import AnthropicModel
 from personas.changes import EditPrompt
 from personas.versions.authorship import USER
 from tests.support.messages_server import MessagesServer, Refusal
-from tests.support.program import Program, make_store, program
+from tests.support.program import Gate, GatedModel, Program, make_store, program
 from tests.tui.test_app_layout import drawn
 from tests.tui.test_cli_many import PROMPT, answers
 from tui.screens.dialogs.proposal import ShowProposal
@@ -51,7 +51,7 @@ async def test_marked_personas_get_one_message_and_what_is_kept_of_it_is_one_und
             assert p.main.chat_bar.draft == "/each Warmer."
             p.main.chat_bar.set_draft("")
             p.main.personas.focus_target.focus()
-            await p.press("home", *["space"] * 7, "m")
+            await p.press("asterisk", "end", "space", "m")  # all but the last
             await p.dialog(AskText)
             assert "Message to the agents of 7 personas" in drawn(p.app.screen)
             await p.write("Warmer.")
@@ -100,3 +100,32 @@ async def test_marked_personas_get_one_message_and_what_is_kept_of_it_is_one_und
             await p.until(lambda: "warm" not in store.text("p5"))
             now = {key: store.path(key).read_bytes() for key in FILES}
             assert now == {**before, "p3": now["p3"]} and store.get("p3").revision == theirs.revision
+
+
+async def test_a_message_on_its_way_is_stopped_or_left_as_a_whole(tmp_path: Path) -> None:
+    store = make_store(tmp_path, {key: FILES[key] for key in IDS[:3]})
+    model = GatedModel([[Gate()], [Gate()]])
+    settings = Settings(tasks_at_once=1, panel_seconds=600.0)
+    async with program(store, model=model, persona_id="p2", settings=settings) as p:
+
+        async def send() -> None:
+            p.main.personas.focus_target.focus()
+            await p.press("home", *["space"] * 3)
+            await p.say("/each Warmer.\nAlways.")
+            await p.until(lambda: "1 at work, 2 to come · Esc stops" in strip(p))
+
+        await send()
+        assert p.main.conversation.runs.working == ["P0", "P1", "P2"]
+        p.main.personas.focus_target.focus()
+        await p.press("space")
+        await p.say("/each Now.")  # one at a time
+        await p.told("A message to many personas is on its way")
+        assert p.main.chat_bar.draft == "/each Now."
+        p.main.chat_bar.set_draft("")
+        await p.press("escape")
+        await p.until(lambda: "0 of 3 personas have a proposal. Failed: P0" in strip(p))
+        assert p.main.conversation.together is None and len(model.requests) == 1
+        await p.say("/review")
+        await p.told("No proposal waits for your word.")
+        await send()
+    assert [store.session_of(key) is not None for key in IDS[:3]] == [True, False, False]

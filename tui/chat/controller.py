@@ -421,7 +421,7 @@ class ConversationController:
             await together.run()
         finally:
             self._context.together = None
-            on_change()
+        on_change()
         return together
 
     async def _look_at_settings(self) -> None:

@@ -188,7 +188,7 @@ async def _send(
         persona_id,
         model,
         options=chat_options(settings),
-        on_wait=result.notices.append,
+        on_wait=lambda why: print_note(f"({persona_id}: {why})"),
         outputs=outputs,
     )
     try:
@@ -220,14 +220,22 @@ async def _send(
 
 
 def _diff(store: Store, job: Job, proposal: str | None) -> str:
-    """Return what a job has changed of its persona, or proposes, as a unified diff. Blocking."""
-    from agent.jobs.messages import task_diff
+    """Return what a job has changed of its persona and the library, or proposes, as a unified diff. Blocking."""
     from personas.proposals import preview
+    from personas.versions.merge import unified_diff
+    from personas.versions.undo import key_of_run
+    from personas.versions.unit_index import UnitIndex
 
     if proposal is not None:
         return "".join(one.diff for one in preview(store, job.persona_id, proposal))
-    changed = task_diff(store, job)
-    return "" if changed is None else changed.diff
+    diff = ""
+    for key in UnitIndex(store.home).documents(key_of_run(job.session_id, job.id)):
+        if key == job.persona_id or "/" in key:
+            made = [version for version in store.log(key)[::-1] if version.by.run_id == job.id]
+            if made:
+                before, after = store.text_before(key, made[0]), store.version_text(key, made[-1])
+                diff += unified_diff(before, after, f"{key}.toml (before)", f"{key}.toml (after)")
+    return diff
 
 
 def _print(result: Result, as_json: bool) -> None:
@@ -240,7 +248,7 @@ def _print(result: Result, as_json: bool) -> None:
         if result.text:
             print_text(result.text.rstrip("\n"))
         if result.diff:
-            print_diff(result.diff, names=result.proposal is not None)
+            print_diff(result.diff)
     sys.stdout.flush()
     for notice in result.notices:
         print_note(f"({result.persona_id}: {one_line(notice, 400)})")

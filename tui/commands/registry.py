@@ -199,6 +199,7 @@ COMMANDS: tuple[Command, ...] = (
             short="restore"),
     Command("list.mark", "Mark, for copying, deleting or a message", "space", "mark", where="personas",
             priority=False),
+    Command("list.mark_all", "Mark all that are shown, or none", "asterisk", "mark_all", where="personas", priority=False),
     Command("list.message", "Message to the agents of the marked", "m", "message", where="personas",
             short="message", priority=False),
     Command("list.filter", "Filter", "slash", "filter", where="personas", short="filter", priority=False),
@@ -496,7 +497,14 @@ def palette() -> list[Command]:
     return [command for command in COMMANDS if command.palette and command.where == "anywhere"]
 
 
-_WRITTEN = {"slash": "/", "escape": "Esc", "pageup": "PgUp", "pagedown": "PgDn", "delete": "Del"}
+_WRITTEN = {
+    "slash": "/",
+    "asterisk": "*",
+    "escape": "Esc",
+    "pageup": "PgUp",
+    "pagedown": "PgDn",
+    "delete": "Del",
+}
 
 
 def key_called(written: str) -> str:

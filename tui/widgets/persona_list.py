@@ -257,6 +257,9 @@ class PersonaList(Vertical):
     def action_mark(self) -> None:
         self.rows.toggle_mark()
 
+    def action_mark_all(self) -> None:
+        self.rows.mark_all()
+
     async def action_message(self) -> None:
         await self.app.run_action("message_marked", self.screen)
 

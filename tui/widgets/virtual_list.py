@@ -153,6 +153,13 @@ class RowList(NotSelectable, ScrollView, can_focus=True):
             self.refresh()
             self.post_message(self.Marked())
 
+    def mark_all(self) -> None:
+        """Mark all rows; where all are marked, none."""
+        keys = {row.key for row in self._rows}
+        self._marks = self._marks - keys if keys <= self._marks else self._marks | keys
+        self.refresh()
+        self.post_message(self.Marked())
+
     def clear_marks(self) -> bool:
         """Unmark all rows; return whether any was marked."""
         had, self._marks = bool(self.marked), set()

@@ -200,6 +200,7 @@ class VersionActions:
 
     async def review(self) -> None:
         """Show every proposal of the home that waits, one after another, and do what the person decides of each."""
+        from personas.errors import PersonaError
         from personas.proposals import waiting
 
         if (documents := self._known()) is None:
@@ -211,7 +212,11 @@ class VersionActions:
             return
         kept, refused = list[str](), 0
         for place, (key, proposal) in enumerate(queue, 1):
-            done = await self._decide(key, proposal, f"{place} of {len(queue)}")
+            try:
+                done = await self._decide(key, proposal, f"{place} of {len(queue)}")
+            except PersonaError as error:  # decided elsewhere meanwhile, or the disk refuses: it is left
+                self._host.show_message(str(error), error=True)
+                continue
             if done is None:
                 break
             if done.kept:
@@ -237,7 +242,7 @@ class VersionActions:
             place: where it stands in a queue; empty for none.
         """
         from personas.edited_text import edited_diff
-        from personas.errors import Conflict, UnknownVersion
+        from personas.errors import Conflict
         from personas.proposals import keep, preview, refuse
         from tui.screens.dialogs.proposal import ShowProposal
 
@@ -246,11 +251,7 @@ class VersionActions:
         title = " · ".join([*shown, name, when(proposal.at, self._now()), reason_of(proposal)])
         while True:
             await documents.flush()
-            try:
-                texts = await workspace.call(preview, workspace.store, key, name)
-            except UnknownVersion as decided:  # elsewhere, meanwhile
-                self._host.show_message(str(decided))
-                return _Decided()
+            texts = await workspace.call(preview, workspace.store, key, name)
             diff = "".join(
                 edited_diff(one.before, one.after, f"{one.key}.toml", f"{one.key}.toml") for one in texts
             )
