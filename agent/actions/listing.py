@@ -72,7 +72,7 @@ def list_actions(home: Home, *, now: datetime, env: Mapping[str, str] = os.envir
     Raises:
         OutsideHome, StorageError: the folder of actions cannot be read.
     """
-    looked_at = run_log.looked_at(home)
+    looked_at = run_log.last_look(home)
     return [listed(home, action, now=now, looked_at=looked_at, env=env) for action in read_actions(home)]
 
 
@@ -129,7 +129,7 @@ def idle_warning(
     home: Home, rows: Iterable[ListedAction], *, now: datetime, env: Mapping[str, str] = os.environ
 ) -> str:
     """Return a warning where scheduled work waits and nobody has looked for it for a day; else an empty text."""
-    looked_at = run_log.looked_at(home)
+    looked_at = run_log.last_look(home)
     approvals = [
         consent.approval_of(home, row.action, env=env)
         for row in rows

@@ -1,6 +1,6 @@
-"""The runs of actions: one journal per action, `state/actions/<id>.jsonl` of the home; also when somebody looked.
+"""The log of runs: one journal for each action, `state/actions/<id>.jsonl` of the home.
 
-A log that is long is put aside when a run begins, and the one that was put aside before is forgotten. Records of one run
+Beside it stands when somebody last looked for due work, and when the person last saw what became of runs. A log that is long is put aside when a run begins, and the one that was put aside before is forgotten. Records of one run
 are folded in their order. One that the table of transitions does not allow changes nothing: of two programs that end a
 run, the first one has the say.
 """
@@ -212,7 +212,7 @@ def _names(home: Home) -> list[str]:
     return [name for name in names if is_name(name)]
 
 
-def looked(home: Home, now: datetime) -> None:
+def note_look(home: Home, now: datetime) -> None:
     """Note that somebody has looked for due work, once all that was found is enqueued.
 
     Raises:
@@ -221,12 +221,12 @@ def looked(home: Home, now: datetime) -> None:
     _note_time(home, "looked", now)
 
 
-def looked_at(home: Home) -> datetime | None:
+def last_look(home: Home) -> datetime | None:
     """Return when somebody last looked for due work; None: nobody has, as far as is known."""
     return _noted_time(home, "looked")
 
 
-def seen(home: Home, now: datetime) -> None:
+def note_seen(home: Home, now: datetime) -> None:
     """Note that the person has seen what became of all runs until now.
 
     Raises:
@@ -236,7 +236,7 @@ def seen(home: Home, now: datetime) -> None:
 
 
 @dataclass(frozen=True, slots=True)
-class News:
+class Unseen:
     """How many runs the person has not seen, by what became of them."""
 
     waiting: int = 0
@@ -244,8 +244,8 @@ class News:
     failed: int = 0
 
 
-def news(home: Home) -> News:
-    """Return how many runs ended since the person looked, and how many wait for their answer.
+def unseen(home: Home) -> Unseen:
+    """Return how many runs ended since the person last saw them, and how many wait for their answer.
 
     Raises:
         StorageError, OutsideHome: they cannot be read.
@@ -257,7 +257,7 @@ def news(home: Home) -> News:
             if run.asks or (ended is not None and (since is None or ended > since)):
                 counts[run.state] += 1
     failed = counts[ActionState.FAILED] + counts[ActionState.INTERRUPTED]
-    return News(counts[ActionState.WAITING], counts[ActionState.COMPLETED], failed)
+    return Unseen(counts[ActionState.WAITING], counts[ActionState.COMPLETED], failed)
 
 
 def stamps(home: Home) -> tuple[Any, ...]:

@@ -83,7 +83,7 @@ class Scheduler:
             PersonaError: something could not be read or written; all else was done, and the next look does the rest.
         """
         now, home = self.now(), self.store.home
-        looked_at = run_log.looked_at(home)
+        looked_at = run_log.last_look(home)
         plans = []
         for action in read_actions(home):
             approval = approval_of(home, action) if may_run_unattended(home, action) else None
@@ -100,7 +100,7 @@ class Scheduler:
         if failure is not None:
             raise failure
         if found or self._noted is None or abs(now - self._noted) >= NOTE:
-            run_log.looked(home, now)
+            run_log.note_look(home, now)
             self._noted = now
         return found
 

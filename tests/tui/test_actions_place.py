@@ -229,7 +229,7 @@ async def test_what_another_program_ran_is_told_until_it_is_seen_and_a_run_here_
     model = GatedModel([[Gate()]])
     async with program(store, model=model, persona_id="one", size=(80, 24)) as p:
         strip = p.main.query_one(RunStrip)
-        run_log.looked(store.home, utc_now())
+        run_log.note_look(store.home, utc_now())
         ran(store, "nightly-check", ActionState.COMPLETED, output="one: 1 passed")
         ran(store, "nightly-check", ActionState.FAILED, why="expired key")
         p.main._look()

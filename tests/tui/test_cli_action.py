@@ -208,7 +208,7 @@ def test_the_person_is_warned_where_nothing_looks_for_due_work(
 ) -> None:
     run(place, "new", "Good", "--persona", "mentor", "--kind", "test", "--cron", "0 3 * * *")
     run(place, "approve", "good", "--yes")
-    run_log.looked(Home(place.home), datetime.now(UTC))
+    run_log.note_look(Home(place.home), datetime.now(UTC))
     assert run(place, "list")[1] == ""
     later = datetime.now(UTC) + timedelta(days=3)
     monkeypatch.setattr("tui.cli.action.utc_now", lambda: later)

@@ -283,7 +283,7 @@ def test_what_a_list_says_of_an_action(store: Store) -> None:
     assert _row(store, "nightly", later).due == "2026-06-10T03:00:00.000Z"
     due = datetime(2026, 6, 10, 3, tzinfo=UTC)
     run_log.begin(home, action, "r1", now=later, due=due, state=S.WAITING, why="persona busy")
-    run_log.looked(home, later)
+    run_log.note_look(home, later)
     row = _row(store, "nightly", later)
     assert (row.state, row.why, row.due) == (S.WAITING, "persona busy", "2026-06-10T03:00:00.000Z")
     run_log.end(home, action.id, "r1", S.FAILED, now=later, why="the key has expired")
@@ -307,7 +307,7 @@ def test_once_and_by_hand_an_action_keeps_its_last_runs_state(store: Store) -> N
     for action in (by_hand, once):
         run_log.begin(home, action, f"of-{action.id}", now=NOW + DAY)
         run_log.end(home, action.id, f"of-{action.id}", S.INTERRUPTED, now=NOW + DAY, why="limit: 5 steps")
-    run_log.looked(home, NOW + DAY)
+    run_log.note_look(home, NOW + DAY)
     for action in (by_hand, once):
         row = _row(store, action.id, NOW + DAY)
         assert (row.state, row.why) == (S.INTERRUPTED, "limit: 5 steps")
@@ -332,11 +332,11 @@ def test_the_person_is_warned_when_nothing_has_looked_for_a_day(store: Store) ->
     consent.approve(home, [action], now=NOW)
     assert warning(NOW + timedelta(hours=23)) == ""
     assert warning(NOW + DAY) == "nothing has looked for due work for 1 day; start `persona worker`"
-    run_log.looked(home, NOW + 2 * DAY)
+    run_log.note_look(home, NOW + 2 * DAY)
     assert warning(NOW + 2 * DAY) == ""
     assert warning(NOW + 5 * DAY) == "nothing has looked for due work for 3 days; start `persona worker`"
     (home.state / "actions" / "looked").write_bytes(b"\xff")
-    assert run_log.looked_at(home) is None
+    assert run_log.last_look(home) is None
 
 
 class _Life:
@@ -385,7 +385,7 @@ class _Life:
             self.number += 1
             state = self.chance.choice((S.RUNNING, S.RUNNING, S.WAITING, S.SCHEDULED))
             run_log.begin(self.home, self.action, f"r{self.number}", now=self.now, state=state)
-            run_log.looked(self.home, self.now)
+            run_log.note_look(self.home, self.now)
 
     def let_a_run_move(self) -> None:
         run = next(iter(run_log.runs(self.home, self.action_id)), None)

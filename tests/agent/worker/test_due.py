@@ -59,7 +59,7 @@ def test_an_action_that_cannot_be_read_keeps_no_other_from_its_time(place: Place
 def test_a_disk_that_refuses_one_run_keeps_no_other_from_its_time_and_loses_none(place: Place) -> None:
     for name in ("First", "Full", "Last"):
         place.action(name)
-    run_log.looked(place.store.home, place.now)
+    run_log.note_look(place.store.home, place.now)
     in_the_way = place.store.home.state / "actions" / "full.jsonl"
     in_the_way.mkdir()
     with pytest.raises(PersonaError):

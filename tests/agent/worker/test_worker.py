@@ -159,7 +159,7 @@ async def test_a_home_that_cannot_be_read_is_told_once(
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(run_log, "looked_at", lambda _home: (_ for _ in ()).throw(StorageError("No disk.")))
+    monkeypatch.setattr(run_log, "last_look", lambda _home: (_ for _ in ()).throw(StorageError("No disk.")))
     working = Working(place, tmp_path, nothing)
     await working.once()
     await working.once()

@@ -88,7 +88,7 @@ class ActionsController:
         self.documents.close()
         if self._next is not None:
             self._host.start(self._next())
-        await self._workspace.call(run_log.seen, self._store.home, utc_now())
+        await self._workspace.call(run_log.note_seen, self._store.home, utc_now())
 
     def _shown(self) -> ActionsPlace | None:
         """Return the place, while it is on the screen."""
@@ -130,7 +130,7 @@ class ActionsController:
     def _list(self) -> tuple[list[ListedAction], str, str | None]:
         home, now = self._store.home, utc_now()
         rows = list_actions(home, now=now)
-        looked = run_log.looked_at(home)
+        looked = run_log.last_look(home)
         return rows, idle_warning(home, rows, now=now), stamp(looked) if looked is not None else None
 
     async def _read_runs(self) -> None:

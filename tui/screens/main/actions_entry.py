@@ -89,7 +89,7 @@ class ActionsEntry:
         if (documents := self._view.documents) is None:
             return
         home = documents.workspace.store.home
-        told = ""
+        counted = ""
         if await asyncio.to_thread((home.state / "actions").is_dir):
             from agent.actions import run_log
 
@@ -97,9 +97,9 @@ class ActionsEntry:
             if stamps == self._stamps:
                 return
             self._stamps = stamps
-            news = await asyncio.to_thread(run_log.news, home)
-            counts = ((len(self.running), "at work"), (news.waiting, "waiting for you"),
-                      (news.finished, "done"), (news.failed, "failed or stopped"))  # fmt: skip
-            told = ", ".join(f"{count} {word}" for count, word in counts if count)
+            unseen = await asyncio.to_thread(run_log.unseen, home)
+            counts = ((len(self.running), "at work"), (unseen.waiting, "waiting for you"),
+                      (unseen.finished, "done"), (unseen.failed, "failed or stopped"))  # fmt: skip
+            counted = ", ".join(f"{count} {word}" for count, word in counts if count)
         is_open = self.controller is not None and self.controller.place is not None
-        self._strip.show_note(f"Actions: {told} · /actions" if told and not is_open else "")
+        self._strip.show_note(f"Actions: {counted} · /actions" if counted and not is_open else "")
