@@ -61,7 +61,7 @@ class Database:
 
     Args:
         url: a PostgreSQL's address, as in `postgresql://host/name`; empty: a file in `folder`.
-        home: the home's name.
+        home_name: the home's name.
         folder: the person's own folder for state; made when it is missing.
 
     Raises:
@@ -70,10 +70,10 @@ class Database:
         StorageError: it cannot be opened.
     """
 
-    def __init__(self, url: str, home: str, folder: Path) -> None:
+    def __init__(self, url: str, home_name: str, folder: Path) -> None:
         self.schema: str | None = None
         if not url:
-            self.url = f"sqlite:///{_own_file(folder, home)}"
+            self.url = f"sqlite:///{_own_file(folder, home_name)}"
             self._engine = sa.create_engine(self.url, connect_args={"timeout": 5})
         else:
             if not url.startswith(("postgresql://", "postgres://")):
@@ -83,7 +83,7 @@ class Database:
             except (sa.exc.ArgumentError, ValueError):
                 raise InvalidValue("worker.database must be an address like postgresql://host/name") from None
             self.url = address.render_as_string(hide_password=False)
-            self.schema = f"persona_{home.replace('-', '_')}"
+            self.schema = f"persona_{home_name.replace('-', '_')}"
             self._engine = sa.create_engine(address, pool_pre_ping=True)
         self.refuse_objects()
         if not self.schema:  # so that a worker that is stopped over a write keeps nobody from reading
@@ -130,11 +130,11 @@ class Database:
         return sa.make_url(self.url).render_as_string(hide_password=True)
 
 
-def _own_file(folder: Path, home: str) -> Path:
+def _own_file(folder: Path, home_name: str) -> Path:
     """Return the file of a home's queue, in a folder that is the person's alone."""
     try:
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-        path = folder / f"{home}.db"
+        path = folder / f"{home_name}.db"
         if is_foreign(folder, folder=True) or is_foreign(path):
             raise Untrusted(
                 f"{path} is not yours alone; the worker keeps its queue only where nobody else may write."

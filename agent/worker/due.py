@@ -35,10 +35,10 @@ class Enqueue(Protocol):
     def __call__(self, run_id: str, action_id: str, consent: str, *, priority: int = 0) -> None: ...
 
 
-def run_id_of(home: str, action_id: str, due: datetime) -> str:
+def run_id_of(home_name: str, action_id: str, due: datetime) -> str:
     """Return the id of the run of an action that is for a due time, the same for whoever looks."""
     time = due.astimezone(UTC).strftime(_TIME)
-    return f"{time}-{hashlib.sha256(f'{home}/{action_id}/{time}'.encode()).hexdigest()[:16]}"
+    return f"{time}-{hashlib.sha256(f'{home_name}/{action_id}/{time}'.encode()).hexdigest()[:16]}"
 
 
 def due_of(run_id: str) -> datetime | None:
@@ -60,7 +60,7 @@ class Scheduler:
 
     Attributes:
         store: the home.
-        home: its name.
+        home_name: its name.
         enqueue: puts a run into the queue.
         now: the one clock that due times are compared with.
         price: what so many runs of an action would cost, in dollars; None where that is unknown.
@@ -68,7 +68,7 @@ class Scheduler:
     """
 
     store: Store
-    home: str
+    home_name: str
     enqueue: Enqueue
     now: Callable[[], datetime]
     price: Callable[[Action, int], float | None]
@@ -124,7 +124,7 @@ class Scheduler:
             run = run_log.begin(
                 self.store.home,
                 action,
-                run_id_of(self.home, action.id, due),
+                run_id_of(self.home_name, action.id, due),
                 now=now,
                 due=due,
                 state=ActionState.WAITING if waits else ActionState.SCHEDULED,

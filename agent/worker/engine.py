@@ -50,7 +50,7 @@ class _NotHere(BaseException):
 
 
 Execute = Callable[[str, str, str, str, Fence], Awaitable[str]]
-"""Runs one run to its end; returns its state. Arguments: the home, the action's id, the run's id, the hash that the person
+"""Runs one run to its end; returns its state. Arguments: the home's name, the action's id, the run's id, the hash that the person
 agreed to, and the fence. Called again with the same ids where a worker was lost. It may raise `Later` before it began.
 """
 
@@ -60,7 +60,7 @@ class Engine:
 
     Args:
         database: where the queue is.
-        home: the home's name.
+        home_name: the home's name.
         execute: runs one; in the loop that `start` is called in.
         jobs: how many at once in each worker; what the worker says that began last.
         heartbeat: this worker's.
@@ -69,14 +69,15 @@ class Engine:
     def __init__(
         self,
         database: Database,
-        home: str,
+        home_name: str,
         execute: Execute,
         *,
         jobs: int = 4,
         heartbeat: Heartbeat | None = None,
     ) -> None:
         self.heartbeat = heartbeat or Heartbeat(database)
-        self._database, self._home, self._execute, self._jobs = database, home, execute, jobs
+        self._database, self._execute, self._jobs = database, execute, jobs
+        self._home_name = home_name
         self._statuses = database.table("workflow_status")
         self._stopping = threading.Event()
         self.given_up = asyncio.Event()
@@ -124,7 +125,7 @@ class Engine:
         logging.getLogger("dbos").propagate = True
 
         @DBOS.workflow(name="run")
-        def run(home: str, action_id: str, run_id: str, consent: str) -> str:
+        def run(home_name: str, action_id: str, run_id: str, consent: str) -> str:
             owner = current_owner_xid(run_id)
 
             async def fence() -> None:
@@ -135,7 +136,7 @@ class Engine:
                         log.warning("the run %s waits for the worker's database: %s", run_id, error.orig)
                         await asyncio.sleep(PAUSE)
 
-            work = self._run(home, action_id, run_id, consent, fence)
+            work = self._run(home_name, action_id, run_id, consent, fence)
             try:
                 return asyncio.run_coroutine_threadsafe(work, loop).result()
             except GivenUp:
@@ -167,7 +168,7 @@ class Engine:
             "priority": _LOWEST - priority,
         }
         with self._writing():
-            self._client.enqueue(options, self._home, action_id, run_id, consent)
+            self._client.enqueue(options, self._home_name, action_id, run_id, consent)
 
     @contextmanager
     def _writing(self) -> Iterator[None]:
@@ -226,11 +227,11 @@ class Engine:
 
     # -- in the loop -----------------------------------------------------------------------------------
 
-    async def _run(self, home: str, action_id: str, run_id: str, consent: str, fence: Fence) -> str:
+    async def _run(self, home_name: str, action_id: str, run_id: str, consent: str, fence: Fence) -> str:
         try:
-            if home != self._home:
+            if home_name != self._home_name:
                 return "failed"
-            return await self._execute(home, action_id, run_id, consent, fence)
+            return await self._execute(home_name, action_id, run_id, consent, fence)
         except (Later, GivenUp):
             raise
         except Exception:  # an error here is none of the queue

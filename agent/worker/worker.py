@@ -38,7 +38,7 @@ class Worker:
 
     Attributes:
         store: the home.
-        home: its name, the same for all its workers.
+        home_name: its name, the same for all its workers.
         database: where the queue is.
         run: runs one.
         price: what so many runs of an action would cost, in dollars; None where that is unknown.
@@ -49,7 +49,7 @@ class Worker:
     """
 
     store: Store
-    home: str
+    home_name: str
     database: Database
     run: Run
     price: Callable[[Action, int], float | None]
@@ -67,9 +67,9 @@ class Worker:
             GivenUp: another worker gave this one up; the process should begin anew.
             PersonaError: the database cannot be used.
         """
-        self.engine = Engine(self.database, self.home, self._execute, jobs=self.jobs)
+        self.engine = Engine(self.database, self.home_name, self._execute, jobs=self.jobs)
         scheduler = Scheduler(
-            self.store, self.home, self.engine.enqueue, self.now, self.price, self.confirm_dollars
+            self.store, self.home_name, self.engine.enqueue, self.now, self.price, self.confirm_dollars
         )
         await asyncio.to_thread(self.engine.start, asyncio.get_running_loop())
         while not self.engine.given_up.is_set():
@@ -107,7 +107,7 @@ class Worker:
 
     # -- one run ---------------------------------------------------------------------------------------
 
-    async def _execute(self, _home: str, action_id: str, run_id: str, consent: str, fence: Fence) -> str:
+    async def _execute(self, _home_name: str, action_id: str, run_id: str, consent: str, fence: Fence) -> str:
         action = await asyncio.to_thread(find_action, self.store.home, action_id)
         if action is None:
             self.tell(f"{action_id}: not run, it is gone")
