@@ -1,1 +1,1 @@
-"""Actions at work: whether one may run unattended, and what became of its runs."""
+"""Actions at work: what the person approved, one run from its beginning to its end, and what became of all runs."""

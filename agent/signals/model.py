@@ -1,4 +1,4 @@
-"""A model whose text signals are tool calls: what goes on from here, and what is stored, is as if it had made those."""
+"""A model in whose answers signals become tool calls: all else, and what is stored, is as if the model had made these calls."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """The database of a home's queue: SQLite in the person's own state folder, or a PostgreSQL that several hosts share.
 
-The engine makes objects out of rows that are marked so. So a database that somebody else could have written to is
-refused before the engine opens it, and the engine of this process cannot make objects at all.
+DBOS unpickles a row that says it is pickled, which runs whatever code its writer chose. So a database that somebody else
+could have written to is refused before DBOS opens it, and in this process DBOS cannot unpickle at all.
 """
 
 from __future__ import annotations
@@ -90,7 +90,7 @@ class Database:
             self.rows("PRAGMA journal_mode = WAL")
 
     def refuse_objects(self) -> None:
-        """Look for rows that are not marked as JSON, before the engine does.
+        """Look for rows that are not marked as JSON, before DBOS reads them.
 
         Raises:
             Untrusted: there is one.

@@ -1,6 +1,6 @@
-"""What is due: from the actions of a home, their approvals and the time, to runs in the queue.
+"""Finds what is due, by the actions of a home, their approvals and the time, and puts a run for each due time into the queue.
 
-Any number of workers may look at the same time: a run's id says which action and which due time it is.
+Any number of workers may look at the same time: a run's id follows from the action and the due time, and the queue takes each id once.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """The engine: a queue of runs, each run once, whatever becomes of the workers. What a run is, is not known here.
 
 DBOS keeps the queue and who works on what. It does not notice by itself that a worker is gone: that is `heartbeat`.
-A row is written by its client alone, and holds nothing but ids and hashes.
+Runs are put into the queue as JSON by DBOS's client; a row holds nothing but ids and hashes.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ LOOK = 1.0
 """Seconds between two looks after the other workers."""
 PAUSE = 5.0
 """Seconds after which a run is tried again that could not begin, or a database that was away."""
-_LOWEST = 1_000_000  # the engine counts the other way round
+_LOWEST = 1_000_000  # for DBOS a lower number comes first
 
 Fence = Callable[[], Awaitable[None]]
 log = logging.getLogger(__name__)
@@ -42,11 +42,11 @@ class GivenUp(PersonaError):
 
 
 class Later(PersonaError):
-    """The run cannot begin yet; it goes back into the queue for a moment, and somebody else's takes its place."""
+    """The run cannot begin yet; it goes back into the queue for a moment, and another run begins in its place."""
 
 
 class _NotHere(BaseException):
-    """Ends a run here that ends elsewhere. No `Exception`: for that the engine would record an end, or wait for one."""
+    """Ends a run here that goes on elsewhere. No `Exception`: DBOS would record that as the end of the run."""
 
 
 Execute = Callable[[str, str, str, str, Fence], Awaitable[str]]
@@ -239,7 +239,7 @@ class Engine:
             return "failed"
 
     def _put_back(self, run_id: str, owner: str | None, seconds: float) -> None:
-        """Have a run taken out of the queue again in a moment: the engine wakes what is delayed."""
+        """Have a run taken out of the queue again in a moment: DBOS wakes what is delayed."""
         self._database.rows(
             f"UPDATE {self._statuses} SET status = 'DELAYED', delay_until_epoch_ms = :until, owner_xid = NULL, "
             "started_at_epoch_ms = NULL, recovery_attempts = 0 "

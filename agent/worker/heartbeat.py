@@ -2,7 +2,8 @@
 
 On one machine a worker is gone when its process is. Elsewhere, and where a process is there and stopped, it is given up after
 three missed beats. All of them go by one clock that nobody sets: the database server's, or where there is none, the machine's
-since it started. Who cannot beat itself, as where the database is away or locked, gives up nobody for being silent: they all are.
+since it started. A worker whose own beats do not get through, as where the database is away or locked, gives up nobody for
+being silent: then all of them are.
 """
 
 from __future__ import annotations

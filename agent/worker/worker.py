@@ -23,7 +23,7 @@ from personas.errors import PersonaError
 from personas.files.slug import command
 from personas.store import Store
 
-_CLOSE = 0.2  # seconds between two looks whether all is done
+_POLL = 0.2  # seconds between two looks whether all is done
 
 Run = Callable[[Action, str, datetime | None, Fence], Awaitable[ActionRun]]
 """Runs one run of an action, by its id, for a due time, to its end; the fence is asked before anything is stored. It
@@ -103,7 +103,7 @@ class Worker:
             left = await asyncio.to_thread(self.engine.unfinished)
             if not {run for run, worker in left.items() if worker in mine} - self._put_back:
                 return
-            await asyncio.sleep(_CLOSE)
+            await asyncio.sleep(_POLL)
 
     # -- one run ---------------------------------------------------------------------------------------
 
