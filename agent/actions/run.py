@@ -337,18 +337,18 @@ class _Run:
         ends: list[AgentEnd] = []
         chat.subscribe(lambda event: ends.append(event) if isinstance(event, AgentEnd) else None)
         self._jobs = jobs = AgentJobs(self._job_options(), grants=context.grants, clock=context.clock)
-        seen: list[Job] = []
+        begun: list[Job] = []
 
         async def act(_jobs: AgentJobs, _chat: Chat) -> Job:
-            seen.append(await self._begin_or_go_on(jobs, chat))
-            return seen[-1]
+            begun.append(await self._begin_or_go_on(jobs, chat))
+            return begun[-1]
 
-        jobs.observe(self._see)
+        jobs.observe(self._job_changed)
         try:
             await asyncio.to_thread(chat.load)
             await self.fence()
             await self._follow(jobs, chat, act)
-            job = jobs.job(action.persona) or (seen[-1] if seen else None)
+            job = jobs.job(action.persona) or (begun[-1] if begun else None)
             job = job or await jobs.find(store, action.persona)
             values = await asyncio.to_thread(self._values_of, job, chat)
         finally:
@@ -404,8 +404,8 @@ class _Run:
             raise NotWritten
         return await write_in_thread(function, then)
 
-    def _see(self, job: Job) -> None:
-        """The job has changed: the run waits with it, or works again."""
+    def _job_changed(self, job: Job) -> None:
+        """Note the state of the job: the run waits with it, or works again."""
         if job.is_waiting:
             self._note_soon(state=ActionState.WAITING, why=job.pending_question or "")
         elif job.is_working:

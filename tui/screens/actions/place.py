@@ -137,9 +137,9 @@ class ActionsPlace(DocumentPlace[None]):
         """
         self.query_one("#actions-list").border_subtitle = label(looks)
         self._rows = {row.action.id: row for row in rows}
-        told = self.query_one("#actions-warning", EllipsisStatic)
-        told.display = bool(warning)
-        told.update(label(warning[:1].upper() + warning[1:]))
+        line = self.query_one("#actions-warning", EllipsisStatic)
+        line.display = bool(warning)
+        line.update(label(warning[:1].upper() + warning[1:]))
         self.rows.empty = sentence(
             "actions.new", self.keymap, "No actions yet: {} makes one.", "No actions yet."
         )
