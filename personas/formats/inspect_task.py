@@ -50,7 +50,8 @@ ROLES = {{"system": ChatMessageSystem, "user": ChatMessageUser, "assistant": Cha
 
 
 def messages(*said):
-    return [ROLES[role](content=content) for role, content in [("system", SYSTEM), *said]]
+    system = [("system", SYSTEM)] if SYSTEM else []
+    return [ROLES[role](content=content) for role, content in [*system, *said]]
 
 
 def within(number, said):
@@ -153,7 +154,7 @@ def write(source: Source) -> Exported:
 
 def _sample(one: TestInput, more: dict[str, Any]) -> str:
     said = [(message.role, message.content) for message in one.messages] or [("user", one.content)]
-    turns = ", ".join(f"({role!r}, {_literal(content)})" for role, content in said)
+    turns = ", ".join(f"({role!r}, {content!r})" for role, content in said)
     rest = "".join(f", {key}={value!r}" for key, value in more.items())
     return f"            Sample(id={one.id!r}, input=messages({turns}){rest}),\n"
 
