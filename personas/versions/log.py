@@ -10,7 +10,7 @@ from itertools import pairwise
 from typing import Any
 
 from personas.versions.authorship import Author, Version, is_author_kind
-from personas.versions.undo import UndoHistory
+from personas.versions.undo import IMPORT, NOTHING, UndoHistory
 
 SHA = re.compile(r"[0-9a-f]{64}\Z")
 """A SHA-256 in hex."""
@@ -211,7 +211,8 @@ class VersionLog:
         self.versions[number] = replace(first or version, name=self.names.get(number))
         if version.role == "kept":
             return
-        self.first_sha = self.first_sha or version.before
+        is_made = version.before == NOTHING and version.unit.startswith(IMPORT)
+        self.first_sha = self.first_sha or (version.sha if is_made else version.before)
         self.last_sha = version.sha
         self.gone = version if version.sha is None else None
         if version.role != "snapshot" and not version.pruned:

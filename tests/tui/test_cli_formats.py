@@ -74,6 +74,7 @@ def test_a_folder_is_imported_and_one_undo_takes_it_back(place: Workplace, work:
         "x": {"claude": {"model": "opus"}},
     }
     assert "imported from red.md" in run(place, "log", "red")[0]
+    assert run(place, "diff", "red", "0")[0] == "" and "+You are red." in run(place, "diff", "red")[0]
     said, _ = run(place, "undo", "red")
     assert said.startswith("Undone: the import (from red.md); also in ") and files(place) == before
     said, _ = run(place, "redo", "red")

@@ -28,7 +28,7 @@ _UNKNOWN_TOML = (
     f"{_UNKNOWN} A persona of this program is no import: its file goes into the folder personas of the home."
 )
 MOST_NAMED = 20
-"""Personas of one file that are listed by name."""
+"""Personas of one file that are listed by name; of more imported ones the report says only what a person should know."""
 
 
 @click.command("import")
@@ -145,7 +145,9 @@ def _read(
 def _print(done: Sequence[Done], listed: Sequence[Found], dry_run: bool) -> None:
     for one in done:
         print_text(f"{one.id}  from {one.source} ({one.format})")
-        for line in report_lines(one.report):
+        for line in report_lines(
+            one.report if len(done) <= MOST_NAMED else [note for note in one.report if note.why]
+        ):
             print_text(f"  {line}")
     for found in listed:
         print_text(
