@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import json
+import signal
+import subprocess
+import sys
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 from personas.changes import EditPrompt
+from personas.library_store import LibraryStore
 from personas.proposals import waiting
 from personas.versions.authorship import USER
-from tests.support.messages_server import MessagesServer, Refusal, call, say
+from tests.support.messages_server import MessagesServer, Refusal, Silence, call, say
 from tests.support.persona_agent import Workplace, served
 
 PROMPT = "You are {}.\nBe kind.\nBe short.\n"
@@ -136,3 +140,36 @@ def test_whom_it_is_for_is_said_exactly(tmp_path: Path) -> None:
             told(place, "chat", *arguments, code=2)
         told(place, "restore", "a", "1", "--edit", code=2)
     assert not server.requests
+
+
+def test_what_one_changes_of_the_library_is_printed_with_it_and_part_of_the_undo(tmp_path: Path) -> None:
+    def brain(body: Mapping[str, Any]) -> Any:
+        said = sum(turn["role"] == "assistant" for turn in body["messages"])
+        if 'ID: "a"' not in str(body["system"]) or said == 2:
+            return say("Done.")
+        return (
+            call("update_agent_part", {"name": "tone", "content": "Warm.\n"}) if said else call("use_library")
+        )
+
+    with MessagesServer(brain) as server:
+        place = make(tmp_path, server, ["a", "b"])
+        LibraryStore(place.store).create("part", "tone", {"type": "tone", "content": "Calm.\n"})
+        said = told(place, "chat", "--to", "a,b", "Warmer.")
+    assert "-Calm.\n+Warm.\n" in said and "Changed 1 document; persona undo part/tone" in said
+    assert "also in part/tone" in told(place, "undo", "a") and "Calm." in place.store.text("part/tone")
+
+
+def test_a_signal_ends_it_and_what_was_done_stays(tmp_path: Path) -> None:
+    with MessagesServer(answers(a=Silence(), c=Silence())) as server:
+        place = make(tmp_path, server, ["a", "b", "c"])
+        process = subprocess.Popen(
+            [sys.executable, "-m", "tui", "chat", "--to", "a,b,c", "Warmer.", "--json"],
+            env=place.environment(),
+            stdout=subprocess.PIPE,
+        )
+        assert process.stdout is not None
+        assert json.loads(process.stdout.readline())["id"] == "b"
+        process.send_signal(signal.SIGINT)
+        *others, end = [json.loads(line) for line in process.communicate()[0].splitlines()]
+    assert process.returncode == 130 and end["changed"] == ["b"] and end["failed"] == []
+    assert {(one["id"], one["outcome"]) for one in others} == {("a", "cancelled"), ("c", "cancelled")}

@@ -36,7 +36,7 @@ class Result:
         persona_id: whose.
         outcome: of the run (`AgentEnd.outcome`); `failed` where it could not begin, `waiting` where it asks something.
         text: what the agent said.
-        diff: what was changed, or is proposed.
+        changes: what was changed, or is proposed: a unified diff by document.
         proposal: its name, None for none.
         error: why it failed.
         notices: what else is to be known.
@@ -45,7 +45,7 @@ class Result:
     persona_id: str
     outcome: str = "failed"
     text: str = ""
-    diff: str = ""
+    changes: dict[str, str] = field(default_factory=dict)
     proposal: str | None = None
     error: str = ""
     notices: list[str] = field(default_factory=list)
@@ -59,7 +59,7 @@ class Result:
             "id": self.persona_id,
             "outcome": self.outcome,
             "text": self.text,
-            "diff": self.diff,
+            "diff": "".join(self.changes.values()),
             **added,
             **failed,
         }
@@ -97,8 +97,7 @@ def chat_with_many(
     from agent.core.turns import new_id
     from agent.jobs.agent_jobs import AgentJobs
     from agent.jobs.saved_approvals import SavedApprovals
-    from personas.versions.undo import key_of_run, run_together
-    from personas.versions.unit_index import UnitIndex
+    from personas.versions.undo import run_together
     from tui.cli.logging_setup import log_to, set_up
     from tui.settings.model_factory import build_model, close_model, connection, task_options
 
@@ -152,8 +151,7 @@ def chat_with_many(
             await close_model(model)
 
     asyncio.run(work())
-    unit = key_of_run(None, run_together(message_id, ""))
-    _print_end(results, UnitIndex(store.home).documents(unit), as_json)
+    _print_end(results, as_json)
     if received:
         return OF_SIGNAL[received[0]]
     if any(result.error for result in results):
@@ -179,6 +177,7 @@ async def _send(
     from agent.core.turns import AssistantTextTurn
     from agent.jobs.recovery import leave_task
     from agent.models.anthropic.error_mapping import with_next_step
+    from personas.proposals import preview
     from tui.settings.model_factory import agent_outputs, chat_options
 
     store, settings, persona_id = invocation.store, invocation.agent_settings, result.persona_id
@@ -212,30 +211,32 @@ async def _send(
                 f'it asks: {job.pending.text} Answer with: {command("reply", persona_id)} "…"'
             )
         result.proposal = await asyncio.to_thread(lambda: chat.proposal)
-        result.diff = await asyncio.to_thread(_diff, store, job, result.proposal)
+        if result.proposal is None:
+            result.changes = await asyncio.to_thread(_changes, store, job)
+        else:
+            found = await asyncio.to_thread(preview, store, persona_id, result.proposal)
+            result.changes = {one.key: one.diff for one in found}
     finally:
         await asyncio.to_thread(chat.session.close)
         if outputs is not None:
             await outputs.close()
 
 
-def _diff(store: Store, job: Job, proposal: str | None) -> str:
-    """Return what a job has changed of its persona and the library, or proposes, as a unified diff. Blocking."""
-    from personas.proposals import preview
+def _changes(store: Store, job: Job) -> dict[str, str]:
+    """Return what a job has changed of its persona and the library: a unified diff by document. Blocking."""
     from personas.versions.merge import unified_diff
     from personas.versions.undo import key_of_run
     from personas.versions.unit_index import UnitIndex
 
-    if proposal is not None:
-        return "".join(one.diff for one in preview(store, job.persona_id, proposal))
-    diff = ""
+    found = {}
     for key in UnitIndex(store.home).documents(key_of_run(job.session_id, job.id)):
         if key == job.persona_id or "/" in key:
             made = [version for version in store.log(key)[::-1] if version.by.run_id == job.id]
-            if made:
-                before, after = store.text_before(key, made[0]), store.version_text(key, made[-1])
-                diff += unified_diff(before, after, f"{key}.toml (before)", f"{key}.toml (after)")
-    return diff
+            before = store.text_before(key, made[0]) if made else ""
+            after = store.version_text(key, made[-1]) if made else ""
+            if before != after:
+                found[key] = unified_diff(before, after, f"{key}.toml (before)", f"{key}.toml (after)")
+    return found
 
 
 def _print(result: Result, as_json: bool) -> None:
@@ -247,8 +248,8 @@ def _print(result: Result, as_json: bool) -> None:
         print_text(f"── {result.persona_id}{ended}")
         if result.text:
             print_text(result.text.rstrip("\n"))
-        if result.diff:
-            print_diff(result.diff)
+        for diff in result.changes.values():
+            print_diff(diff)
     sys.stdout.flush()
     for notice in result.notices:
         print_note(f"({result.persona_id}: {one_line(notice, 400)})")
@@ -256,18 +257,13 @@ def _print(result: Result, as_json: bool) -> None:
         print_error(f"{result.persona_id}: {result.error}")
 
 
-def _print_end(results: Sequence[Result], changed: Sequence[str], as_json: bool) -> None:
-    """Print what came of the message for all.
-
-    Args:
-        results: of each persona.
-        changed: the keys of the documents that were changed.
-        as_json: for a program.
-    """
+def _print_end(results: Sequence[Result], as_json: bool) -> None:
+    """Print what came of the message for all."""
+    changed = [*dict.fromkeys(key for one in results if one.proposal is None for key in one.changes)]
     failed = [result.persona_id for result in results if result.error]
     proposals = {result.persona_id: result.proposal for result in results if result.proposal is not None}
     if as_json:
-        print_json({"type": "done", "changed": list(changed), "proposals": proposals, "failed": failed})
+        print_json({"type": "done", "changed": changed, "proposals": proposals, "failed": failed})
         return
     said = (
         [f"Changed {_many(len(changed))}; {command('undo', changed[0])} takes all of it back."]
