@@ -24,6 +24,7 @@ from personas.changes import (
 )
 from personas.errors import InvalidValue, OutsideHome, PersonaError
 from personas.files.text_file import sha256, storage_error
+from personas.library.assembly import linked
 from personas.library.documents import (
     CHOICES,
     FIELDS,
@@ -569,17 +570,6 @@ def touched(users: Mapping[str, Sequence[User]], key: str) -> list[str]:
 def is_shared(users: Mapping[str, Sequence[User]], key: str) -> bool:
     """Whether a document has more than one user, or is a part of more than one persona."""
     return len({user.key for user in users.get(key, ())}) > 1 or len(touched(users, key)) > 1
-
-
-def linked(persona: Persona) -> dict[Kind, tuple[str, ...]]:
-    """Return the names that a persona links, by kind."""
-    return {
-        "part": tuple(part.name for part in persona.parts),
-        "trait": persona.traits,
-        "skill": persona.skills,
-        "guardrail": persona.guardrails,
-        "arc": () if persona.arc is None else (persona.arc.name,),
-    }
 
 
 def check_fields(kind: Kind, fields: Mapping[str, Any]) -> list[str]:

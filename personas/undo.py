@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -10,6 +10,8 @@ from personas.document import Document
 from personas.errors import Conflict, DamagedVersion, PersonaError, UnknownVersion
 from personas.files.home import Home
 from personas.files.text_file import BOM, decode, encode, readable
+from personas.folder import read_all
+from personas.library.assembly import linked
 from personas.toml.parse import parsing_once
 from personas.versions.authorship import Author
 from personas.versions.undo import IMPORT, Direction, Hop, HunksConflict, Unit, may_span_documents, reverse
@@ -105,8 +107,12 @@ def _step_in_others(
         keys = UnitIndex(home).documents(key)
     except PersonaError as error:
         return (), (("other documents", str(error)),)
+    used = _used_elsewhere(home, keys) if direction == "undo" and key.startswith(IMPORT) else {}
     for other in keys:
         if other == document.key:
+            continue
+        if other in used:
+            left.append((other, f"{used[other]} uses it too."))
             continue
         try:
             if step(find(other), direction, by=by, only=key) is not None:
@@ -114,6 +120,20 @@ def _step_in_others(
         except PersonaError as error:
             left.append((other, str(error)))
     return tuple(also), tuple(left)
+
+
+def _used_elsewhere(home: Home, keys: Collection[str]) -> dict[str, str]:
+    """Return documents of the library by key that a persona links whose own key is not among `keys`, with its id.
+
+    An import uses again what another one has made.
+    """
+    return {
+        f"{kind}/{name}": persona.id
+        for persona in read_all(home, {})
+        if persona.id not in keys
+        for kind, names in linked(persona).items()
+        for name in names
+    }
 
 
 def step(

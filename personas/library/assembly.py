@@ -133,6 +133,17 @@ def estimate_tokens(text: str) -> int:
     return -(-len(text) // _CHARACTERS_PER_TOKEN)
 
 
+def linked(persona: Persona) -> dict[Kind, tuple[str, ...]]:
+    """Return the names that a persona links, by kind."""
+    return {
+        "part": tuple(part.name for part in persona.parts),
+        "trait": persona.traits,
+        "skill": persona.skills,
+        "guardrail": persona.guardrails,
+        "arc": () if persona.arc is None else (persona.arc.name,),
+    }
+
+
 def assemble(
     persona: Persona,
     library: Documents,

@@ -83,6 +83,17 @@ def test_a_folder_is_imported_and_one_undo_takes_it_back(place: Workplace, work:
     assert files(place) == before
 
 
+def test_undo_leaves_a_document_that_a_later_import_uses_again(place: Workplace, work: Path) -> None:
+    for name in ("one", "two"):
+        run(place, "import", str(work / "AGENTS.md"), "--name", name)
+    said, err = run(place, "undo", "one", code=1)
+    assert "part/one-agents: two uses it too." in said + err
+    assert [path.name for path in (place.home / "personas").iterdir()] == ["two.toml"]
+    assert run(place, "compile", "two") == ("Run the tests.\n", "")
+    run(place, "undo", "two")
+    assert not list((place.home / "personas").iterdir())
+
+
 def test_one_file_that_fails_stops_no_other(place: Workplace, work: Path) -> None:
     (work / "bad.md").write_bytes(b"\xff\xfe\0")
     named = [str(work / name) for name in ("bad.md", "agents/red.md", "README.md", "gone.md")]
