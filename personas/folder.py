@@ -12,6 +12,7 @@ from personas.files.home import Home
 from personas.files.slug import command, is_id, shown_id
 from personas.files.text_file import read_link, read_regular, remove_file, storage_error
 from personas.persona import Persona, broken_persona, read_persona
+from personas.toml.parse import parsing_once
 
 
 def stems(home: Home) -> list[str]:
@@ -149,7 +150,8 @@ def read_all(home: Home, sessions: Mapping[str, str]) -> list[Persona]:
             is_link = os.path.islink(path)  # noqa: PTH114 - never raises; reading says what is wrong
             is_apart = is_link or path in home.instead
             content = read_file(home, path) if is_apart else read_regular(path, root=folder)
-            personas.append(read_persona(stem, with_prompt_file(home, content), session_id))
+            with parsing_once():
+                personas.append(read_persona(stem, with_prompt_file(home, content), session_id))
         except FileNotFoundError:
             gone = StorageError("The file is gone, or a symlink that leads nowhere.")
             personas.append(broken_persona(stem, gone, session_id=session_id))

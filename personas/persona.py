@@ -238,11 +238,13 @@ class _PersonaFields(Fields):
     def prompt_file(self) -> str:
         if "system_prompt_file" not in self.fields:
             return ""
-        from personas.prompt_file import KEY, fault_of, named_file
+        from personas.prompt_file import KEY, fault_of
 
-        if self.typed(self.fields, KEY, str, ()) is not None and (fault := fault_of(self.fields)):
+        name: str | None = self.typed(self.fields, KEY, str, ())
+        if name is not None and (fault := fault_of(self.fields)):
             self.note((KEY,), fault)
-        return named_file(self.fields)
+            return ""
+        return name or ""
 
     def test_inputs(self) -> tuple[TestInput, ...]:
         found: dict[str, TestInput] = {}

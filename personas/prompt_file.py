@@ -6,7 +6,7 @@ The prompt is the file's text or, where it begins with frontmatter, what stands 
 from __future__ import annotations
 
 import re
-from pathlib import Path, PurePosixPath
+from pathlib import Path
 from typing import Any
 
 from personas.errors import BrokenFile, InvalidValue
@@ -31,12 +31,11 @@ def named_file(fields: dict[str, Any]) -> str:
 def fault_of(fields: dict[str, Any]) -> str | None:
     """Return why the named file cannot be the prompt's, None where it can."""
     name = fields[KEY]
-    path = PurePosixPath(name)
     if "system_prompt" in fields:
         return f"system_prompt and {KEY} are both there; keep one of them"
-    if path.is_absolute() or ".." in path.parts or re.search(r"[\x00-\x1f\x7f\\]", name):
+    if name.startswith("/") or ".." in name.split("/") or re.search(r"[\x00-\x1f\x7f\\]", name):
         return f"{KEY} must be a path inside the home, relative to it"
-    if path.suffix.lower() not in ENDINGS:
+    if not name.lower().endswith(ENDINGS):
         return f"{KEY} must name a text: a file that ends in {', '.join(ENDINGS)}"
     return None
 

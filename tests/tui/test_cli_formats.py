@@ -248,6 +248,12 @@ def test_a_linked_file_keeps_the_prompt_and_everything_else(place: Workplace, wo
     run(place, "undo", "blue")
     assert not files(place) and agent.read_text() == AGENT.format("blue")
     run(place, "redo", "blue")
+    beside = place.home / "personas" / "own.md"
+    beside.write_text("You are own.\n")
+    stray = "own.md is not a persona"
+    assert stray in run(place, "doctor")[0]
+    run(place, "import", "--link", str(beside), "--name", "Own")
+    assert stray not in run(place, "doctor")[0]
     said, _ = run(place, "rm", "blue", "--yes")
     assert ".claude/agents/blue.md, which has its prompt, stays" in said and agent.exists()
 

@@ -3,15 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
+from unittest.mock import ANY
 
 import pytest
 
 from agent.models.scripted import ToolUse, answer
+from personas.changes import SetPrompt
+from personas.persona import read_persona
+from personas.versions.authorship import Author
 from tests.support.faulty_store import FaultyStore
 from tests.support.program import make_store, program
 from tui.document import debounce
+from tui.document.missing_file import last_text, persona_without_file, text_of, write_back
 from tui.external_editor.process import ExternalEditor
+from tui.recording.locate import persona_at_start
+from tui.recording.recorded_session import Recording
 from tui.screens.dialogs.confirm import Confirm
 from tui.screens.dialogs.conflict import ChooseText
 
@@ -97,3 +105,20 @@ async def test_deleting_says_that_the_file_with_the_prompt_stays(tmp_path: Path)
         await p.press("y")
         await p.told("prompts/one.md, which has its prompt, stays")
         assert file.exists() and not p.file("one").exists()
+
+
+def test_a_personas_file_that_is_gone_comes_back_and_a_recording_has_the_prompt(tmp_path: Path) -> None:
+    store, file = make(tmp_path)
+    persona = store.get("one")
+    text = text_of(store, persona)
+    p = store.path("one")
+    p.unlink()
+    lost = last_text(store, "one", text or "")
+    assert persona_without_file("one", lost, persona.system_prompt) == replace(persona, revision=ANY)
+    write_back(store, persona, lost)
+    assert p.read_text() == TOML and file.read_text().startswith(HEAD)
+    for run in ("first", "second"):
+        store.change("one", SetPrompt(run), revision=None, by=Author("agent", run, run))
+    for session, prompt in (("first", persona.system_prompt), ("second", "first"), ("none", "second")):
+        found = persona_at_start(Recording("one", (), session), store.home)[1] or ""
+        assert read_persona("one", found.encode()).system_prompt == prompt
