@@ -54,9 +54,7 @@ class ManyActions:
         many = f"{len(ids)} persona{'' if len(ids) == 1 else 's'}"
         if not (
             text := text
-            or await self._host.ask(
-                AskText(f"Message to the agents of {many}; their changes wait for your word")
-            )
+            or await self._host.ask(AskText(f"Message to the agents of {many}; you review the changes"))
         ):
             return
         self._personas.rows.clear_marks()

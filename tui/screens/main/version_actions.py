@@ -227,11 +227,11 @@ class VersionActions:
     def _reviewed(self, kept: Sequence[str], refused: int, count: int) -> str:
         """Return what came of a review."""
         told = f"{len(kept)} kept, {refused} refused, {count - len(kept) - refused} left."
-        if not kept:
+        back = sentence("agent.undo", self._host.keymap, " {} takes back what is kept") if kept else ""
+        if not back:
             return told
-        if self._documents.id in kept:
-            return told + sentence("agent.undo", self._host.keymap, " {} takes back what is kept.")
-        return f"{told} `persona undo {kept[-1]}` takes back what is kept."
+        where = "" if self._documents.id in kept else f", in {self._documents.view.name_of(kept[-1])}"
+        return f"{told}{back}{where}."
 
     async def _decide(self, key: str, proposal: Version, place: str = "") -> _Decided | None:
         """Show one proposal, and do what the person decides; None where they close it, and it waits on.
