@@ -19,7 +19,6 @@ from pathlib import Path
 from personas.errors import (
     Busy,
     Conflict,
-    InvalidValue,
     OutsideHome,
     PersonaError,
     StorageError,
@@ -30,12 +29,12 @@ from personas.files.home import Home
 from personas.files.lock import busy, hold
 from personas.files.slug import is_id
 from personas.files.text_file import (
-    SIZE_LIMIT,
     make_link,
     read_link,
     readable,
     remove_file,
     replace_file,
+    require_size,
     sha256,
     storage_error,
 )
@@ -338,8 +337,7 @@ class Document:
             InvalidValue: `after` is larger than a document may be.
             StorageError: the disk refused; the document is as it was.
         """
-        if len(after) > SIZE_LIMIT:
-            raise InvalidValue(f"The persona would be larger than {SIZE_LIMIT // (1024 * 1024)} MB.")
+        require_size(after, "document")
         before_sha = self.versions.store(before)
         self.versions.store(after)
         stretch = log.stretch(by, before_sha, self._now()) if typed and role == "change" else None

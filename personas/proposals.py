@@ -19,11 +19,11 @@ from personas.document import Document
 from personas.errors import Conflict, InvalidValue, NothingToUndo, OutsideHome, UnknownVersion
 from personas.files.home import Home
 from personas.files.slug import command
-from personas.files.text_file import SIZE_LIMIT
+from personas.files.text_file import require_size
 from personas.persona import Persona
 from personas.store import Store
 from personas.undo import UndoConflict, without
-from personas.versions.authorship import USER, Author, Note, Role, Undone, Version
+from personas.versions.authorship import USER, Author, Note, Undone, Version
 from personas.versions.log import PROPOSAL, VersionLog, proposal_to_journal
 from personas.versions.merge import unified_diff
 from personas.versions.undo import Hop, Unit, key_of_proposal
@@ -228,6 +228,11 @@ def edit(store: Store, key: str, name: str, prompt: str) -> None:
     ProposalStore(store, key, by).change(key, SetPrompt(prompt), revision=None, by=by)
 
 
+def _key_of(by: Author) -> str:
+    """Return the key of what a run proposes."""
+    return key_of_proposal(by.session_id, by.run_id or "")
+
+
 class ProposalStore(Store):
     """The store of one run whose changes are a proposal: what it changes is proposed, and read here as if it were written.
 
@@ -245,7 +250,7 @@ class ProposalStore(Store):
         super().__init__(home, now=store._now)
         self.real = store
         self.persona_id = persona_id
-        self._unit = key_of_proposal(by.session_id, by.run_id or "")
+        self._unit = _key_of(by)
         self._make_document = partial(_ProposedDocument, self)
         for key in UnitIndex(store.home).documents(self._unit):
             for file, proposal in _of_unit(store, key, self._unit):
@@ -327,17 +332,13 @@ class _ProposedDocument(Document):
         *,
         by: Author,
         note: Note,
-        reason: str = "",
-        role: Role = "change",
-        typed: bool = False,
-        unit: str = "",
+        **_given: Any,
     ) -> Version:
         """Make a change a part of the run's proposal, on the disk before it is read. Arguments and errors as in `Document`."""
-        if len(after) > SIZE_LIMIT:
-            raise InvalidValue(f"The document would be larger than {SIZE_LIMIT // (1024 * 1024)} MB.")
+        require_size(after, "document")
         if self.key != self._store.persona_id:
             self._note(by)
-        key = key_of_proposal(by.session_id, by.run_id or "")
+        key = _key_of(by)
         known = next((one for one in log.proposals.values() if one.unit == key), None)
         first = before if known is None or _is_note(known) else self.versions.load(known.before)
         changed = [*(known.reason.split(", ") if known is not None else ()), note[0]]
@@ -351,16 +352,13 @@ class _ProposedDocument(Document):
         assert isinstance(file, _ProposedDocument), "the store makes no others"
         with file.lock():
             log, content = file.catch_up(None), file.read()
-            if all(
-                one.unit != key_of_proposal(by.session_id, by.run_id or "") for one in log.proposals.values()
-            ):
+            if all(one.unit != _key_of(by) for one in log.proposals.values()):
                 file._propose(log, content, content, by, "the library")
 
     def _propose(self, log: VersionLog, first: bytes, after: bytes, by: Author, changed: str) -> Version:
         """Record what the run proposes for this document by now, from the text `first` on."""
-        key = key_of_proposal(by.session_id, by.run_id or "")
         made = self._version(
-            log, first, after, role="proposal", by=by, subject="file", summary=changed, unit=key
+            log, first, after, role="proposal", by=by, subject="file", summary=changed, unit=_key_of(by)
         )
         names = [name for name, one in log.proposals.items() if one.unit == made.unit]
         name = names[0] if names else f"proposal-{log.proposed + 1}"

@@ -33,7 +33,7 @@ from personas.files.current_sessions import current_sessions, link_session
 from personas.files.home import Home
 from personas.files.lock import holder_elsewhere
 from personas.files.slug import command, free_id, is_id, slug
-from personas.files.text_file import SIZE_LIMIT, decode, encode, readable, replace_file, sha256
+from personas.files.text_file import decode, encode, readable, replace_file, require_size, sha256
 from personas.folder import prompt_files, read_all, remove_dead_link, stems, taken_ids, unknown_persona
 from personas.persona import Persona, broken_persona, read_persona
 from personas.toml.parse import parsing_once
@@ -166,8 +166,7 @@ class Store:
         if system_prompt or from_id is None:
             text = set_value(text, ("system_prompt",), system_prompt)
         content = encode(text)
-        if len(content) > SIZE_LIMIT:
-            raise InvalidValue(f"The persona would be larger than {SIZE_LIMIT // (1024 * 1024)} MB.")
+        require_size(content, "persona")
         taken = taken_ids(self.home)
         wanted = persona_id or slug(name, fallback="persona")
         while True:
@@ -192,8 +191,7 @@ class Store:
             InvalidValue: there is one of this id already, or the text cannot be stored.
         """
         content = encode(text)
-        if len(content) > SIZE_LIMIT:
-            raise InvalidValue(f"The persona would be larger than {SIZE_LIMIT // (1024 * 1024)} MB.")
+        require_size(content, "persona")
         file = self.file(persona_id)
         try:
             with file.lock():

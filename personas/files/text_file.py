@@ -136,6 +136,16 @@ def resolve_inside(path: Path, root: Path) -> Path:
     return Path(real)
 
 
+def require_size(content: bytes, what: str) -> None:
+    """Check that a file is not larger than it may be.
+
+    Raises:
+        InvalidValue: it is; `what` says of what it would be the file, for the message.
+    """
+    if len(content) > SIZE_LIMIT:
+        raise InvalidValue(f"The {what} would be larger than {SIZE_LIMIT // (1024 * 1024)} MB.")
+
+
 def read_regular(path: Path, *, root: Path, limit: int = SIZE_LIMIT) -> bytes:
     """Read a regular file inside `root`, never waiting on a pipe or touching a device.
 
