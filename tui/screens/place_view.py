@@ -1,10 +1,14 @@
-"""The open document of a place beside the main screen as the controller of documents sees it: a `DocumentView`."""
+"""What a place beside the main screen does with its open document, whatever the place is for."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Coroutine
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
+from tui.commands.registry import sentence
+from tui.document.controller import DocumentController
+from tui.screens.document_place import DocumentPlace
+from tui.screens.main.version_actions import VersionActions
 from tui.widgets.plain_text import content
 
 if TYPE_CHECKING:
@@ -16,32 +20,99 @@ if TYPE_CHECKING:
     from tui.document.text_slot import TextSlot
 
 
-class Place(Protocol):
-    """What shows the open document."""
-
-    def show_document(self, document: OpenDocument | None, *, keep_cursor: bool = False) -> None:
-        """Show another document, or none."""
-
-    def document_changed(self, document: OpenDocument) -> None:
-        """The open document is another now."""
-
-    def show_state(self) -> None:
-        """Show how it is saved, and what is wrong with it."""
+P = TypeVar("P", bound=DocumentPlace[Any])
 
 
-class PlaceView:
-    """Shows documents in the place, while it is open.
+class PlaceView(Generic[P]):
+    """The open document of a place: shown there while the place is open, and what every place does with it.
 
     Args:
         host: the main screen.
-        place: gives the place, None where it is closed.
+        main: has the open persona.
         opened: called when another document is open.
     """
 
-    def __init__(
-        self, host: Host, place: Callable[[], Place | None], opened: Callable[[OpenDocument], None]
-    ) -> None:
-        self._host, self._place, self._opened = host, place, opened
+    def __init__(self, host: Host, main: DocumentController, opened: Callable[[OpenDocument], None]) -> None:
+        self._host, self._opened = host, opened
+        self._place: P | None = None
+        self.documents = DocumentController(self, main.workspace, main.unsaved.store, beside=main)
+        self._timeline = VersionActions(host, lambda: self.documents)
+
+    @property
+    def is_there(self) -> bool:
+        """Whether the person is in the place."""
+        return self._place is not None
+
+    async def show(self, place: P) -> Any:
+        """Show the place until it is closed; return what it gives."""
+        self._place = place
+        given = await self._host.ask(place)
+        self._place = None
+        await self.documents.flush()
+        self.documents.close()
+        return given
+
+    def shown(self) -> P | None:
+        """Return the place, while it is on the screen."""
+        place = self._place
+        return place if place is not None and place.is_shown and self._host.program.is_running else None
+
+    def open(self, key: str) -> None:
+        """Open a document, and give it the keys."""
+        self.documents.open(key)
+        if (place := self.shown()) is not None:
+            place.enter_document()
+
+    async def ensure_open(self, key: str) -> bool:
+        """Open a document where it is not open; return whether it is then."""
+        return key == self.documents.id or await self.documents.open(key)
+
+    async def forget(self, key: str) -> None:
+        """A document is gone, by what the person did."""
+        await self.documents.forget(key)
+        if self.documents.id == key:
+            self.documents.close()
+
+    def does(self, what: str, key: str) -> bool:
+        """Do what every place does with a document, by its key; return whether this is such a thing."""
+        match what:
+            case "open":
+                self.open(key)
+            case "save":
+                self._host.start(self.save())
+            case "compare":
+                self._host.start(self._timeline.compare())
+            case "versions":
+                self._host.start(self._show_versions(key))
+            case "external":
+                self._host.start(self._edit_file())
+            case "refused":
+                self._refuse()
+            case _:
+                return False
+        return True
+
+    async def save(self) -> None:
+        """Save the open document, where what is typed in it is held back."""
+        if (document := self.documents.document) is not None:
+            await self.documents.saver.save_held(document)
+
+    async def _show_versions(self, key: str) -> None:
+        if await self.ensure_open(key):
+            await self._timeline.show()
+
+    async def _edit_file(self) -> None:
+        from tui.external_editor.launcher import edit_file
+
+        await edit_file(self._host.program, self.documents)
+
+    def _refuse(self) -> None:
+        document = self.documents.document
+        if document is not None and document.broken:
+            how = sentence("editor.external", self._host.keymap, " {} opens it in your editor.")
+            self._host.show_message(f"Nothing can be typed here: the file is broken.{how}", error=True)
+
+    # -- what the document asks and tells, see `DocumentView` ---------------------------------------------
 
     @property
     def keymap(self) -> Keymap:
@@ -72,17 +143,17 @@ class PlaceView:
         """Another document is open, or none."""
         if document is not None:
             self._opened(document)
-        if (place := self._place()) is not None:
+        if (place := self.shown()) is not None:
             place.show_document(document)
 
     def document_read(self, document: OpenDocument, *, keep_cursor: bool) -> None:
         """The open document, which was empty, is read."""
-        if (place := self._place()) is not None:
+        if (place := self.shown()) is not None:
             place.show_document(document, keep_cursor=keep_cursor)
 
     def document_changed(self, document: OpenDocument, *, by_agent: bool, elsewhere: bool) -> None:
         """The open document is another now."""
-        if (place := self._place()) is not None:
+        if (place := self.shown()) is not None:
             place.document_changed(document)
 
     def input_renamed(self, slot: TextSlot, old: str) -> None:
@@ -93,7 +164,7 @@ class PlaceView:
 
     def show_state(self) -> None:
         """The open document, or how it is saved, changed."""
-        if (place := self._place()) is not None:
+        if (place := self.shown()) is not None:
             place.show_state()
 
     def stepped(self, operation: Direction, run_id: str | None) -> None:

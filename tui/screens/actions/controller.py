@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Coroutine
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from agent.actions import consent, run_log
@@ -22,7 +23,6 @@ from tui.screens.actions.place import ActionsPlace
 from tui.screens.actions.rows import moment
 from tui.screens.dialogs.picker import Pick
 from tui.screens.dialogs.text_prompt import AskLine
-from tui.screens.main.version_actions import VersionActions
 from tui.screens.place_view import PlaceView
 from tui.terminal.sanitise import one_line, spelled_out
 from tui.widgets.virtual_list import Row
@@ -63,12 +63,15 @@ class ActionsController:
         self._workspace = main.workspace
         self._open_persona, self._show_proposal = open_persona, show_proposal
         self._open_session, self._watch_session = open_session, watch_session
-        self.place: ActionsPlace | None = None
-        view = PlaceView(host, self._shown, self._opened)
-        self.documents = DocumentController(view, main.workspace, main.unsaved.store, beside=main)
-        self._timeline = VersionActions(host, lambda: self.documents)
+        self._view = PlaceView[ActionsPlace](host, main, self._opened)
+        self.documents = self._view.documents
         self._stamps: object = None
         self._next: Callable[[], Coroutine[Any, Any, None]] | None = None  # once the place is closed
+
+    @property
+    def is_open(self) -> bool:
+        """Whether the person is there."""
+        return self._view.is_there
 
     @property
     def _store(self) -> Store:
@@ -76,29 +79,21 @@ class ActionsController:
 
     def open_actions(self) -> None:
         """Show the actions."""
-        if self.place is None:
+        if not self.is_open:
             self._host.start(self._show())
 
     async def _show(self) -> None:
         self._next, self._stamps = None, None
-        self.place = ActionsPlace(self.documents, self._do, lambda: self._host.again(self._look))
-        await self._host.ask(self.place)
-        self.place = None
-        await self.documents.flush()
-        self.documents.close()
+        again = partial(self._host.again, self._look)
+        await self._view.show(ActionsPlace(self.documents, self._do, again))
         if self._next is not None:
             self._host.start(self._next())
         await self._workspace.call(run_log.note_seen, self._store.home, utc_now())
 
-    def _shown(self) -> ActionsPlace | None:
-        """Return the place, while it is on the screen."""
-        place = self.place
-        return place if place is not None and place.is_shown and self._host.program.is_running else None
-
     def _opened(self, document: OpenDocument) -> None:
         """Another action is open: it is stored as a whole, when the person says so."""
         document.is_held = True
-        if (place := self._shown()) is not None:
+        if (place := self._view.shown()) is not None:
             place.show_runs(())
         self._host.start(self._read_runs())
 
@@ -118,7 +113,7 @@ class ActionsController:
     async def refresh(self, at: str | None = None) -> None:
         """Show where all actions stand; `at`: the id of the one that gets the cursor."""
         rows, warning, looked = await self._workspace.call(self._list)
-        if (place := self._shown()) is not None:
+        if (place := self._view.shown()) is not None:
             here = self._host.program.settings.worker_while_open
             parts = (
                 "this program runs what is due" if here else "",
@@ -137,37 +132,29 @@ class ActionsController:
         if (key := self.documents.id) is None:
             return
         runs = await self._workspace.call(run_log.runs, self._store.home, _id_of(key))
-        if (place := self._shown()) is not None and self.documents.id == key:
+        if (place := self._view.shown()) is not None and self.documents.id == key:
             place.show_runs(runs)
 
     # -- what is asked ------------------------------------------------------------------------------------
 
     def _do(self, what: str, key: str, run_id: str = "") -> None:
         """Do what is asked in the place about an action, by its key, or about a run of it."""
+        if self._view.does(what, key):
+            return
         work: Any = None
         match what:
             case "look":
                 self._host.again(self._look)
-            case "open":
-                self._open(key)
             case "undo" | "redo" | "undo_agent" | "redo_agent":
                 work = self._step(what, key)
-            case "refused":
-                how = sentence("editor.external", self._host.keymap, " {} opens it in your editor.")
-                self._host.show_message(f"Nothing can be typed here: the file is broken.{how}", error=True)
-            case "new" | "restore" | "save" | "compare" | "external":
+            case "new" | "restore":
                 work = getattr(self, f"_{what}")()
             case "conversation" | "output" | "proposal":
                 work = self._of_run(what, key, run_id)
-            case _:  # approve, run, cancel, delete, versions
+            case _:  # approve, run, cancel, delete
                 work = getattr(self, f"_{what}")(_id_of(key))
         if work is not None:
             self._host.start(work)
-
-    def _open(self, key: str) -> None:
-        self.documents.open(key)
-        if (place := self._shown()) is not None:
-            place.enter_document()
 
     async def _new(self) -> None:
         values = await ask_new_action(self._host, await self._workspace.ids(), self._main.id or "")
@@ -175,7 +162,7 @@ class ActionsController:
             return
         made = await self._workspace.write(create_action, self._store, values)
         await self.refresh(made.id)
-        self._open(key_of(made.id))
+        self._view.open(key_of(made.id))
 
     async def _approve(self, action_id: str) -> None:
         key = key_of(action_id)
@@ -225,9 +212,7 @@ class ActionsController:
         await self._workspace.write(delete_action, self._store, action_id)
         await self._workspace.call(lambda: run_log.cancel_runs(self._store.home, action_id, now=utc_now()))
         key = key_of(action_id)
-        await self.documents.forget(key)
-        if self.documents.id == key:
-            self.documents.close()
+        await self._view.forget(key)
         back = sentence("actions.restore", self._host.keymap, " {} brings it back.")
         self._host.show_message(f"{action_id} is deleted.{back}")
         await self.refresh()
@@ -243,29 +228,12 @@ class ActionsController:
             await self._workspace.undo(key_of(name), "undo")
             await self.refresh(name)
 
-    async def _versions(self, action_id: str) -> None:
-        key = key_of(action_id)
-        if self.documents.id == key or await self.documents.open(key):
-            await self._timeline.show()
-
     # -- the open action ----------------------------------------------------------------------------------
 
     async def _step(self, what: str, key: str) -> None:
-        if key and (key == self.documents.id or await self.documents.open(key)):
+        if key and await self._view.ensure_open(key):
             operation, _, only = what.partition("_")
             await self.documents.undo.step(operation, only=only or None)  # type: ignore[arg-type]
-
-    async def _save(self) -> None:
-        if (document := self.documents.document) is not None:
-            await self.documents.saver.save_held(document)
-
-    async def _compare(self) -> None:
-        await self._timeline.compare()
-
-    async def _external(self) -> None:
-        from tui.external_editor.launcher import edit_file
-
-        await edit_file(self._host.program, self.documents)
 
     # -- runs ---------------------------------------------------------------------------------------------
 
@@ -303,7 +271,7 @@ class ActionsController:
             await then()
 
         self._next = go
-        if (place := self._shown()) is not None:
+        if (place := self._view.shown()) is not None:
             place.dismiss(None)
 
     async def _answer(self, action: Any, run: ActionRun) -> None:

@@ -20,7 +20,6 @@ from tui.screens.dialogs.text_prompt import AskLine
 from tui.screens.library.catalog import LibraryCatalog
 from tui.screens.library.place import LibraryPlace
 from tui.screens.library.trial import LibraryTrial
-from tui.screens.main.version_actions import VersionActions
 from tui.screens.place_view import PlaceView
 from tui.widgets.virtual_list import Row
 
@@ -57,34 +56,25 @@ class LibraryController:
         self._host, self._open_persona = host, open_persona
         self._main, self._workspace = main, main.workspace
         self._library = LibraryStore(main.workspace.store)
-        self.place: LibraryPlace | None = None
         self._kind: Kind = "part"
-        view = PlaceView(host, self._shown, self._opened)
-        self.documents = DocumentController(view, main.workspace, main.unsaved.store, beside=main)
-        self.catalog = LibraryCatalog(main.workspace, self._shown, self._hold_all)
-        self._versions = VersionActions(host, lambda: self.documents)
+        self._view = PlaceView[LibraryPlace](host, main, self._opened)
+        self.documents = self._view.documents
+        self.catalog = LibraryCatalog(main.workspace, self._view.shown, self._hold_all)
         self._trial = LibraryTrial(host, self.documents, outputs)
 
     def open_library(self, kind: Kind | None = None, name: str = "") -> None:
         """Show the library: the documents of a kind, or where it was left, and with a name that document in its editor."""
-        if self.place is None:
+        if not self._view.is_there:
             self._host.start(self._show(kind or self._kind, name))
         else:
             self._go(kind or self._kind, name)
 
     async def _show(self, kind: Kind, name: str) -> None:
-        self.place = LibraryPlace(self.documents, self._do, lambda: self._begin(kind, name))
-        persona_id = await self._host.ask(self.place)
-        self._kind, self.place = self.place.kind, None
-        await self.documents.flush()
-        self.documents.close()
+        place = LibraryPlace(self.documents, self._do, lambda: self._begin(kind, name))
+        persona_id = await self._view.show(place)
+        self._kind = place.kind
         if persona_id is not None:
             await self._open_persona(persona_id)
-
-    def _shown(self) -> LibraryPlace | None:
-        """Return the place, while it is on the screen."""
-        place = self.place
-        return place if place is not None and place.is_shown and self._host.program.is_running else None
 
     def _begin(self, kind: Kind, name: str) -> None:
         """The place is there."""
@@ -92,10 +82,10 @@ class LibraryController:
         self._host.start(self.catalog.read())
 
     def _go(self, kind: Kind, name: str) -> None:
-        if (place := self._shown()) is not None:
+        if (place := self._view.shown()) is not None:
             place.show_kind(kind, name)
             if name and self._has_name(name):
-                self._open(f"{kind}/{name}")
+                self._view.open(f"{kind}/{name}")
 
     def _has_name(self, name: str) -> bool:
         """Whether a listed file has a name that a document can have; else say that nothing can be done with it here."""
@@ -104,11 +94,6 @@ class LibraryController:
                 f"{NOT_A_NAME.format(name)} Rename the file outside the program.", error=True
             )
         return is_name(name)
-
-    def _open(self, key: str) -> None:
-        self.documents.open(key)
-        if (place := self._shown()) is not None:
-            place.enter_document()
 
     # -- what several use -----------------------------------------------------------------------------------
 
@@ -135,10 +120,10 @@ class LibraryController:
         kind, _, name = key.partition("/")
         if name and not self._has_name(name):
             return
+        if self._view.does(what, key):
+            return
         work: Any = None
         match what:
-            case "open":
-                self._open(key)
             case "look":
                 self._host.again(self._look)
             case "kind":
@@ -147,26 +132,16 @@ class LibraryController:
                 work = self._step(what, key)
             case "undo_agent" | "redo_agent":
                 work = self._step(what.removesuffix("_agent"), key, only="agent")  # type: ignore[arg-type]
-            case "save":
-                work = self._save()
             case "check":
                 work = self._check()
-            case "compare":
-                work = self._versions.compare()
-            case "external":
-                work = self._edit_file()
             case "new_stage":
                 work = self._new_stage(name)
             case "rename_stage":
                 work = self._rename_stage(name, stage)
             case "remove_stage":
                 work = self._change_stages(self._library.remove_stage, name, stage)
-            case "refused":
-                self._refuse()
             case "new" | "restore":
                 work = getattr(self, f"_{what}")(kind)
-            case "versions":
-                work = self._versions_of(kind, name)  # type: ignore[arg-type]
             case _:  # copy, rename, delete, users
                 work = getattr(self, f"_{what}")(kind, name)
         if work is not None:
@@ -226,7 +201,7 @@ class LibraryController:
             self.documents.close()
         users = await self._write_links(lambda: self._library.rename(kind, name, new))
         await self.catalog.read()
-        if (place := self._shown()) is not None:
+        if (place := self._view.shown()) is not None:
             place.show_kind(kind, new)
         if was_open:
             self.documents.open(f"{kind}/{new}")
@@ -273,9 +248,7 @@ class LibraryController:
 
     async def _forget(self, key: str) -> None:
         """A document is gone, by what the person did."""
-        await self.documents.forget(key)
-        if self.documents.id == key:
-            self.documents.close()
+        await self._view.forget(key)
         await self.catalog.read()
 
     async def _restore(self, kind: Kind) -> None:
@@ -296,7 +269,7 @@ class LibraryController:
             return
         rows = [Row(str(at), _named(user), head=user.kind) for at, user in enumerate(users)]
         chosen = await self._host.ask(Pick(f"Who uses {name}", rows))
-        if chosen is None or (place := self._shown()) is None:
+        if chosen is None or (place := self._view.shown()) is None:
             return
         user = users[int(chosen)]
         if user.kind == "arc":
@@ -304,19 +277,13 @@ class LibraryController:
         else:
             place.dismiss(user.name)
 
-    async def _versions_of(self, kind: Kind, name: str) -> None:
-        """Show the versions of a document, which is opened for that."""
-        key = f"{kind}/{name}"
-        if self.documents.id == key or await self.documents.open(key):
-            await self._versions.show()
-
     # -- the open document --------------------------------------------------------------------------------
 
     async def _step(self, operation: Operation, key: str, *, only: str | None = None) -> None:
         if not key:
             self._host.show_message("Open a document first.")
             return
-        if key != self.documents.id and not await self.documents.open(key):
+        if not await self._view.ensure_open(key):
             return
         kind, name = parse_key(key)
         before = set(self.catalog.names(kind))
@@ -324,47 +291,32 @@ class LibraryController:
         if await self._workspace.call(path_of, self._workspace.store.home, kind, name) is None:
             await self._forget(key)  # what was undone had made it, or given it this name
             came = set(self.catalog.names(kind)) - before
-            if len(came) == 1 and (place := self._shown()) is not None:
+            if len(came) == 1 and (place := self._view.shown()) is not None:
                 place.show_kind(kind, now := came.pop())
                 self.documents.open(f"{kind}/{now}")
 
-    async def _save(self) -> None:
-        if (document := self.documents.document) is not None:
-            await self.documents.saver.save_held(document)
-
     async def _check(self) -> None:
         if await self._trial.show():
-            await self._save()
-
-    async def _edit_file(self) -> None:
-        from tui.external_editor.launcher import edit_file
-
-        await edit_file(self._host.program, self.documents)
+            await self._view.save()
 
     async def _new_stage(self, arc: str) -> None:
         name = await self._host.ask(AskLine("Name of the new stage", check=_check_stage))
         if name:
             await self._change_stages(self._library.add_stage, arc, name)
-            if (place := self._shown()) is not None:
+            if (place := self._view.shown()) is not None:
                 place.show_stage(name)
 
     async def _rename_stage(self, arc: str, stage: str) -> None:
         name = await self._host.ask(AskLine(f"New name of {stage}", text=stage, check=_check_stage))
         if name and name != stage:
             await self._change_stages(self._library.rename_stage, arc, stage, name)
-            if (place := self._shown()) is not None:
+            if (place := self._view.shown()) is not None:
                 place.show_stage(name)
 
     async def _change_stages(self, change: Callable[..., object], *arguments: str) -> None:
         await self.documents.flush()
         await self._write_links(partial(change, *arguments))
         await self.documents.read_again(quiet=True, outside=False)
-
-    def _refuse(self) -> None:
-        document = self.documents.document
-        if document is not None and document.broken:
-            how = sentence("editor.external", self._host.keymap, " {} opens it in your editor.")
-            self._host.show_message(f"Nothing can be typed here: the file is broken.{how}", error=True)
 
 
 def _check_stage(name: str) -> None:

@@ -101,5 +101,5 @@ class ActionsEntry:
             counts = ((len(self.running), "at work"), (unseen.waiting, "waiting for you"),
                       (unseen.finished, "done"), (unseen.failed, "failed or stopped"))  # fmt: skip
             counted = ", ".join(f"{count} {word}" for count, word in counts if count)
-        is_open = self.controller is not None and self.controller.place is not None
+        is_open = self.controller is not None and self.controller.is_open
         self._strip.show_note(f"Actions: {counted} · /actions" if counted and not is_open else "")
