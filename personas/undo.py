@@ -11,7 +11,6 @@ from personas.errors import Conflict, DamagedVersion, PersonaError, UnknownVersi
 from personas.files.home import Home
 from personas.files.text_file import BOM, decode, encode, readable
 from personas.folder import read_all
-from personas.library.assembly import linked
 from personas.toml.parse import parsing_once
 from personas.versions.authorship import Author
 from personas.versions.undo import IMPORT, Direction, Hop, HunksConflict, Unit, may_span_documents, reverse
@@ -127,6 +126,8 @@ def _used_elsewhere(home: Home, keys: Collection[str]) -> dict[str, str]:
 
     An import uses again what another one has made.
     """
+    from personas.library.assembly import linked
+
     return {
         f"{kind}/{name}": persona.id
         for persona in read_all(home, {})
