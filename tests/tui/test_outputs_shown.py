@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
@@ -163,7 +162,7 @@ async def test_the_agents_task_runs_what_is_shown(
         call_tool("run_test_inputs", {}),
         call_tool("task_complete", {"summary": "All pass."}),
     ]
-    async with program(store, model=agent, settings=replace(settings, runs_unasked=2), size=(160, 50)) as p:
+    async with program(store, model=agent, settings=settings._replace(runs_unasked=2), size=(160, 50)) as p:
         await p.say("/task make all test inputs pass")
         await p.until(lambda: rows_seen(p).count("✓ Be kind, never") == 3)
         await p.until(lambda: not p.main.conversation.running)

@@ -10,11 +10,11 @@ import pytest
 
 from tui.settings.loader import BrokenSettings
 from tui.settings.schema import (
-    OF_LOOKS,
     ConfigError,
     Loaded,
     check_values,
     load_settings,
+    of_looks,
     unset_setting,
     write_settings,
 )
@@ -184,7 +184,7 @@ def test_what_can_be_used_holds_beside_what_cannot(tmp_path: Path) -> None:
     assert agents.endswith("not 'ask-al'; the agent waits until it is mended")
     loaded.check(but=("colours", "approval"))
     with pytest.raises(ConfigError, match=r":2: approval must be .*; line 1: colours must be"):
-        loaded.check(but=OF_LOOKS)  # what stops it first
+        loaded.check(but=of_looks())  # what stops it first
 
 
 def test_what_the_environment_says_instead_is_not_waited_for(tmp_path: Path) -> None:
@@ -233,7 +233,7 @@ def test_a_settings_file_that_is_none_is_told_and_never_waited_for(
     (said,) = loaded.warnings
     assert said.startswith(f"{path} is ") and said.endswith("; the agent waits until it is mended")
     with pytest.raises(ConfigError):
-        loaded.check(but=OF_LOOKS)
+        loaded.check(but=of_looks())
     for change in (lambda: write_settings(path, {"mouse": True}), lambda: unset_setting(path, "mouse")):
         with pytest.raises(BrokenSettings):
             change()

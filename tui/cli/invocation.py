@@ -40,11 +40,11 @@ class Invocation:
         Raises:
             ConfigError: a setting that the agent needs is invalid.
         """
-        from tui.settings.schema import OF_LOOKS, OFFLINE
+        from tui.settings.schema import OFFLINE, of_looks
         from tui.settings.validation import CONNECTING
 
         settings = self.loaded.settings
-        self.loaded.check(but={*OF_LOOKS, *(CONNECTING if settings.model == OFFLINE else ())})
+        self.loaded.check(but={*of_looks(), *(CONNECTING if settings.model == OFFLINE else ())})
         self._print_warnings()
         return settings
 

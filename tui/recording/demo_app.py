@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -64,7 +63,7 @@ class DemoApp(PersonaApp):
             MainScreen,
             make_model=self._choose,
             name_model=lambda: self.replay.name,
-            settings=replace(settings, approval="auto"),  # recorded approvals are not asked for again
+            settings=settings._replace(approval="auto"),  # recorded approvals are not asked for again
             persona_id=self._persona_id,
         )
         self.state_folder = folder / "state"

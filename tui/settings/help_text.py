@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import ast
 import inspect
-from dataclasses import fields
 from functools import cache
 from itertools import pairwise
 from typing import Any, Literal, get_origin, get_type_hints
 
-from tui.settings.schema import CHOICES, ConfigError, Settings, check_values
+from tui.settings.schema import ConfigError, Settings, all_rules, check_values
 
 Kind = Literal["text", "whole", "number", "switch", "choice", "table"]
 
@@ -43,13 +42,13 @@ def explanations() -> dict[str, str]:
 
 def names() -> list[str]:
     """Return all settings in the order of the class."""
-    return [field.name for field in fields(Settings)]
+    return list(Settings._fields)
 
 
 @cache
 def kind(name: str) -> Kind:
     """Return what sort of value a setting has."""
-    if name in CHOICES:
+    if all_rules()[name].choices:
         return "choice"
     hint = get_type_hints(Settings)[name]
     kinds: dict[Any, Kind] = {bool: "switch", int: "whole", float: "number", dict: "table"}

@@ -4,19 +4,18 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from dataclasses import replace
 from threading import RLock
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from personas.files.file_stamp import stamp_of
 from tui.settings.schema import (
     DEFAULT_MODEL,
-    OF_LOOKS,
     OFFLINE,
     Loaded,
     Settings,
     check_values,
     load_settings,
+    of_looks,
     unset_setting,
     write_settings,
 )
@@ -69,7 +68,7 @@ class Preferences:
     @property
     def settings(self) -> Settings:
         """The settings as they hold now."""
-        return replace(self._loaded.settings, **self._here) if self._here else self._loaded.settings
+        return self._loaded.settings._replace(**self._here) if self._here else self._loaded.settings
 
     @property
     def path(self) -> Path:
@@ -170,7 +169,7 @@ class Preferences:
 
     def connection(self, name: str = "") -> Connection:
         """Return how to reach the agent's model, or another one by name on the same connection."""
-        return self._connect(replace(self.settings, model=name) if name else self.settings, self._key)
+        return self._connect(self.settings._replace(model=name) if name else self.settings, self._key)
 
     def other(self, *, model: str = "", base_url: str | None = None, key: str = "") -> Connection:
         """Return a connection that is not in use yet.
@@ -184,10 +183,9 @@ class Preferences:
         Raises:
             ConfigError: other settings of the agent cannot be used, so that no model helps.
         """
-        self._loaded.check(but={*OF_LOOKS, *CONNECTING})
+        self._loaded.check(but={*of_looks(), *CONNECTING})
         set_model = self.settings.model if self.settings.model != OFFLINE else ""
-        settings = replace(
-            self.settings,
+        settings = self.settings._replace(
             model=model or set_model or DEFAULT_MODEL,
             base_url=self.settings.base_url if base_url is None else base_url,
         )
@@ -199,18 +197,19 @@ class Preferences:
         from tui.settings.model_factory import connection
 
         if self._pasted_only if pasted_only is None else pasted_only:
-            settings = replace(settings, api_key_command="", api_key_in_keyring=False, api_key_env="")
+            settings = settings._replace(api_key_command="", api_key_in_keyring=False, api_key_env="")
             return connection(settings, {}, pasted_key=key)
         return connection(settings, self._env, pasted_key=key)
 
     def name_model(self) -> str:
         """Return the name of the agent's model; `none` where the settings have to be mended first."""
-        return NO_MODEL if self._loaded.unusable.difference(self._spared()) else self.connection().model
+        unusable = self._loaded.unusable
+        return NO_MODEL if unusable and unusable.difference(self._spared()) else self.connection().model
 
     def _spared(self, name: str = "") -> set[str]:
         """Return the settings without which the agent can do, if it uses the model `name`."""
         offline = (name or self.settings.model) == OFFLINE
-        return {*OF_LOOKS, *self._here, *({"model"} if name else ()), *(CONNECTING if offline else ())}
+        return {*of_looks(), *self._here, *({"model"} if name else ()), *(CONNECTING if offline else ())}
 
     def make_model(self, name: str = "") -> Model:
         """Return the agent's model, or another one by name on the same connection; may block.

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Collection, Iterator, Mapping
-from dataclasses import fields
+from collections.abc import Callable, Collection, Iterator, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple, get_origin, get_type_hints
 
 from personas.errors import PersonaError
-from tui.settings.validation import KEYS, RENAMED, TYPES, WORKER, allowed, faults, faults_in_file
+from tui.settings.validation import KEYS, RENAMED, TYPES, WORKER, Rules, allowed, faults, faults_in_file
 
 LARGEST_FILE = 1024 * 1024
 
@@ -75,12 +74,15 @@ def read_text(path: Path) -> str | None:
         raise BrokenSettings(f"{path}:{line}: this is not UTF-8 text; save the file as UTF-8") from None
 
 
-def read_values(path: Path, settings: type) -> tuple[dict[str, Any] | None, list[Wrong]]:
+def read_values(
+    path: Path, settings: type, all_rules: Callable[[], Mapping[str, Rules]]
+) -> tuple[dict[str, Any] | None, list[Wrong]]:
     """Read the settings file.
 
     Args:
         path: the file.
         settings: the class whose fields are the settings.
+        all_rules: returns what their values may be.
 
     Returns:
         By setting, the values that can be used, None where there is no file; and all that is wrong, in the order of
@@ -93,7 +95,7 @@ def read_values(path: Path, settings: type) -> tuple[dict[str, Any] | None, list
         found = _parse(text, path)
     except BrokenSettings as error:
         return {}, [Wrong(str(error), setting="")]
-    known, wrong = _judge(found, text, path, settings)
+    known, wrong = _judge(found, text, path, settings, all_rules())
     return known, sorted(wrong, key=lambda one: one.line)
 
 
@@ -123,14 +125,14 @@ def _parse(text: str, path: Path) -> dict[str, Any]:
 
 
 def _judge(
-    found: Mapping[str, Any], text: str, path: Path, settings: type
+    found: Mapping[str, Any], text: str, path: Path, settings: type, rules: Mapping[str, Rules]
 ) -> tuple[dict[str, Any], list[Wrong]]:
     """Return the values that can be used, and what is wrong with the others."""
     from tui.settings.source_locations import Lines
     from tui.terminal.secrets import redact
 
     line_of = Lines(text).of
-    hints, rules = get_type_hints(settings), {one.name: one for one in fields(settings)}
+    hints = get_type_hints(settings)
     known: dict[str, Any] = {}
     wrong: list[Wrong] = []
 
@@ -160,7 +162,7 @@ def _judge(
         if type(value) is not kind:
             tell((key,), f"{key} must be {allowed(rules[name]) or TYPES[kind]}", name)
             continue
-        found_wrong = [*faults(rules[name], value)] or [*faults_in_file(rules[name], value)]
+        found_wrong = [*faults(name, rules[name], value)] or [*faults_in_file(name, rules[name], value)]
         for keys, sentence in found_wrong:
             tell((key, *keys[1:]), sentence, name)
         if not found_wrong:

@@ -8,22 +8,22 @@ from __future__ import annotations
 
 import os
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass, field, fields, replace
+from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any, NamedTuple, get_type_hints
 
 from tui.settings.loader import ConfigError as ConfigError
 from tui.settings.loader import Wrong, read_bytes, read_text, read_values, refuse_broken
-from tui.settings.validation import LEVELS, RENAMED, fault_of_key, faults, faults_in_file, rules
+from tui.settings.validation import LEVELS, RENAMED, Rules, fault_of_key, faults, faults_in_file
 
 APP = "persona-editor"
 DEFAULT_MODEL = "claude-sonnet-5-5"
 OFFLINE = "offline"
+_EMPTY: dict[str, str] = {}  # nobody changes a table of the settings in place
 
 
-@dataclass(frozen=True, slots=True)
-class Settings:
-    """Everything a person can set. Each field is a key of `config.toml`."""
+class Settings(NamedTuple):
+    """Everything a person can set. Each field is a key of `config.toml`, with rules of what its value may be."""
 
     model: str = ""
     """The agent's model. Empty: Claude Sonnet when a key or server is set, else the offline model."""
@@ -41,56 +41,56 @@ class Settings:
     """Whether the key lies in the system's keyring, where the program puts it when you paste one and say so; turned
     off in the program, the key is taken out again."""
 
-    thinking: str = field(default="off", metadata=rules(choices=LEVELS))
+    thinking: Annotated[str, Rules(choices=LEVELS)] = "off"
     """How much the model thinks before it answers: off, minimal, low, medium, high, max."""
 
-    max_tokens: int = field(default=0, metadata=rules(least=0))
+    max_tokens: Annotated[int, Rules(least=0)] = 0
     """The longest answer, in tokens. 0: as long as the model allows."""
 
-    sent_turns: int = field(default=40, metadata=rules(above=0))
+    sent_turns: Annotated[int, Rules(above=0)] = 40
     """How many of your messages, with what followed them, go to the model."""
 
-    retries: int = field(default=4, metadata=rules(least=0))
+    retries: Annotated[int, Rules(least=0)] = 4
     """How often a failed request is tried again by itself, where that makes sense."""
 
-    max_steps: int = field(default=50, metadata=rules(above=0))
+    max_steps: Annotated[int, Rules(above=0)] = 50
     """After how many answers of the model a run stops by itself. A task counts them over all that it asks, and anew when
     you have it continue; likewise its minutes, tokens and dollars."""
 
-    max_minutes: float = field(default=30.0, metadata=rules(above=0))
+    max_minutes: Annotated[float, Rules(above=0)] = 30.0
     """After how many minutes a run stops by itself."""
 
-    approval: str = field(default="auto", metadata=rules(choices=("auto", "ask-destructive", "ask-all")))
+    approval: Annotated[str, Rules(choices=("auto", "ask-destructive", "ask-all"))] = "auto"
     """When the agent asks before it acts: auto (never, every edit can be undone), ask-destructive (before it replaces
     the whole prompt, overwrites or deletes a test input, or undoes a change), ask-all (before every change)."""
 
-    approval_of: dict[str, str] = field(default_factory=dict)
+    approval_of: dict[str, str] = _EMPTY
     """By tool, whatever `approval` says: ask, allow or deny. A table: `[approval_of]`, `undo = "ask"`. An ask here is
     stronger than an "always" you once answered."""
 
-    tasks_at_once: int = field(default=10, metadata=rules(above=0))
+    tasks_at_once: Annotated[int, Rules(above=0)] = 10
     """How many tasks may be at work at one time, each about another persona."""
 
-    task_tokens: int = field(default=0, metadata=rules(least=0))
+    task_tokens: Annotated[int, Rules(least=0)] = 0
     """After how many tokens, in and out, a task stops by itself. 0: no budget."""
 
-    task_dollars: float = field(default=0.0, metadata=rules(least=0))
+    task_dollars: Annotated[float, Rules(least=0)] = 0.0
     """At what cost a task stops by itself, where prices are known. 0: no budget. What it may spend on running test inputs is
     counted apart, up to the same amount."""
 
-    task_pause: float = field(default=0.2, metadata=rules(least=0))
+    task_pause: Annotated[float, Rules(least=0)] = 0.2
     """The least seconds between the starts of two requests of a task."""
 
     tasks_begin_themselves: bool = False
     """Whether the agent may turn a message into a task that goes on until the work is done."""
 
-    jobs: int = field(default=4, metadata=rules(above=0))
+    jobs: Annotated[int, Rules(above=0)] = 4
     """How many requests are sent at once when test inputs are run (`--jobs`); not the agent's jobs."""
 
-    confirm_dollars: float = field(default=1.0, metadata=rules(least=0))
+    confirm_dollars: Annotated[float, Rules(least=0)] = 1.0
     """Above what cost a run of test inputs asks first, where prices are known."""
 
-    confirm_requests: int = field(default=500, metadata=rules(least=0))
+    confirm_requests: Annotated[int, Rules(least=0)] = 500
     """Above how many requests it asks first where prices are unknown."""
 
     judge_model: str = ""
@@ -102,14 +102,14 @@ class Settings:
     macro_char: str = ""
     """What `{{char}}` stands for. Empty: the persona's name."""
 
-    outputs_kept: int = field(default=100, metadata=rules(least=0))
+    outputs_kept: Annotated[int, Rules(least=0)] = 100
     """How many outputs of a test input stay when there are many; older ones go, but for those you keep, the newest of the
     prompt as it is, and those of the baseline. 0: all stay."""
 
-    runs_unasked: int = field(default=3, metadata=rules(least=0))
+    runs_unasked: Annotated[int, Rules(least=0)] = 3
     """How many test inputs the agent may run without asking, outside of a task."""
 
-    worker: dict[str, str] = field(default_factory=dict)
+    worker: dict[str, str] = _EMPTY
     """Where `persona worker` keeps its queue. A table: `[worker]`, `database = "postgresql://host/name"` for workers on several
     hosts (without it: a file of this machine), and `home = "team"`, the name under which they all know the home."""
 
@@ -121,60 +121,56 @@ class Settings:
     """What your personas are for, told to the agent when a conversation begins. Empty: what `about.md` in the home says,
     or nothing."""
 
-    panel_seconds: float = field(default=5.0, metadata=rules(least=0, looks=True))
+    panel_seconds: Annotated[float, Rules(least=0, looks=True)] = 5.0
     """After how many seconds without anything new the agent's panel goes away."""
 
-    reading_rate: float = field(default=0.0, metadata=rules(least=0, looks=True))
+    reading_rate: Annotated[float, Rules(least=0, looks=True)] = 0.0
     """How many characters you read in a second: the panel then stays as much longer as what is new in it takes to read.
     0: it does not; 20 is a quiet pace."""
 
-    theme: str = field(default="", metadata=rules(looks=True))
+    theme: Annotated[str, Rules(looks=True)] = ""
     """The colours: dark, light, or the name of a theme such as nord or gruvbox. Empty: dark."""
 
-    colours: str = field(default="auto", metadata=rules(choices=("auto", "16", "none"), looks=True))
+    colours: Annotated[str, Rules(choices=("auto", "16", "none"), looks=True)] = "auto"
     """How many colours are sent: what the terminal takes (auto; none where NO_COLOR is set), 16, none."""
 
-    glyphs: str = field(default="auto", metadata=rules(choices=("auto", "ascii"), looks=True))
+    glyphs: Annotated[str, Rules(choices=("auto", "ascii"), looks=True)] = "auto"
     """The signs that are drawn: ascii, or auto (ASCII only where the terminal takes no UTF-8)."""
 
-    mouse: bool = field(default=True, metadata=rules(looks=True))
+    mouse: Annotated[bool, Rules(looks=True)] = True
     """Whether the program takes the mouse. Off: the terminal's own selection works."""
 
-    calm: str = field(default="auto", metadata=rules(choices=("auto", "always", "never"), looks=True))
+    calm: Annotated[str, Rules(choices=("auto", "always", "never"), looks=True)] = "auto"
     """No animation, fewer frames, a slower activity line: always, never, or auto (over SSH and inside tmux)."""
 
-    repaint: str = field(default="changed", metadata=rules(choices=("changed", "all"), looks=True))
+    repaint: Annotated[str, Rules(choices=("changed", "all"), looks=True)] = "changed"
     """What goes to the terminal: only what looks different (changed), or all that was drawn again (all)."""
 
-    notify: str = field(default="never", metadata=rules(choices=("never", "bell", "desktop"), looks=True))
+    notify: Annotated[str, Rules(choices=("never", "bell", "desktop"), looks=True)] = "never"
     """How you hear, while the terminal is not in front, that a long run is over and how it ended, and at once that a task
     waits for your answer: never, bell, desktop."""
 
-    notify_after: float = field(default=20.0, metadata=rules(least=0, looks=True))
+    notify_after: Annotated[float, Rules(least=0, looks=True)] = 20.0
     """How many seconds a run must have taken for its end to be told; a question does not wait for that."""
 
-    keys: dict[str, str] = field(default_factory=dict, metadata=rules(looks=True))
+    keys: Annotated[dict[str, str], Rules(looks=True)] = _EMPTY
     """Other keys for commands, by the command's name. A table: `[keys]`, `"output.toggle" = "f10"`; "" for none."""
 
-    def __post_init__(self) -> None:
-        # Not `base_url`: what the environment says of it is told when the model is reached for.
-        for one in fields(self):
-            for _, sentence in faults(one, getattr(self, one.name)):
-                raise ConfigError(sentence)
+
+@cache
+def all_rules() -> Mapping[str, Rules]:
+    """Return by setting what its value may be. Read from the class when first asked, which is after the first paint."""
+    hints = get_type_hints(Settings, include_extras=True)
+    return {name: next(iter(getattr(hint, "__metadata__", ())), Rules()) for name, hint in hints.items()}
 
 
-RULES = {one.name: one for one in fields(Settings)}
-"""The fields of the settings by name."""
-CHOICES: Mapping[str, tuple[str, ...]] = {
-    name: one.metadata["choices"] for name, one in RULES.items() if one.metadata.get("choices")
-}
-"""What the settings that name one of a few things may be."""
-OF_LOOKS = frozenset(name for name, one in RULES.items() if one.metadata.get("looks"))
-"""The settings of the screen."""
+@cache
+def of_looks() -> frozenset[str]:
+    """Return the settings of the screen."""
+    return frozenset(name for name, rules in all_rules().items() if rules.looks)
 
 
-@dataclass(frozen=True, slots=True)
-class Loaded:
+class Loaded(NamedTuple):
     """The settings as they hold, where they come from, and what is wrong.
 
     Attributes:
@@ -189,7 +185,7 @@ class Loaded:
     path: Path
     wrong: tuple[Wrong, ...] = ()
     exists: bool = False
-    sources: Mapping[str, str] = field(default_factory=dict)
+    sources: Mapping[str, str] = {}
     unusable: frozenset[str] = frozenset()
 
     @property
@@ -202,7 +198,7 @@ class Loaded:
             return ""
         if wrong.setting not in self.unusable:
             return "; what held before holds"
-        if wrong.setting in OF_LOOKS:
+        if wrong.setting in of_looks():
             return "; the default holds"
         return "; the agent waits until it is mended"
 
@@ -226,12 +222,11 @@ class Loaded:
         if "" in before.unusable:
             return self
         if "" in self.unusable:
-            return replace(self, settings=before.settings, sources=before.sources, unusable=before.unusable)
+            return self._replace(settings=before.settings, sources=before.sources, unusable=before.unusable)
         kept = self.unusable - before.unusable
         sources = {name: before.sources[name] for name in kept if name in before.sources}
-        return replace(
-            self,
-            settings=replace(self.settings, **{name: getattr(before.settings, name) for name in kept}),
+        return self._replace(
+            settings=self.settings._replace(**{name: getattr(before.settings, name) for name in kept}),
             sources={**self.sources, **sources},
             unusable=self.unusable & before.unusable,
         )
@@ -256,7 +251,7 @@ def load_settings(env: Mapping[str, str] | None = None, *, model: str | None = N
     """
     env = os.environ if env is None else env
     path = config_path(env)
-    found, wrong = read_values(path, Settings)
+    found, wrong = read_values(path, Settings, all_rules)
     values = dict(found or {})
     sources = dict.fromkeys(values, "the file")
     unusable = {one.setting for one in wrong if one.setting is not None}
@@ -282,9 +277,9 @@ def check_values(values: Mapping[str, Any]) -> None:
     Raises:
         ConfigError: one of them is none for its setting; the message says what would be.
     """
-    Settings(**values)
     for name, value in values.items():
-        for _, sentence in faults_in_file(RULES[name], value):
+        rules = all_rules()[name]
+        for _, sentence in (*faults(name, rules, value), *faults_in_file(name, rules, value)):
             raise ConfigError(sentence)
 
 

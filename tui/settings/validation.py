@@ -7,9 +7,8 @@ a model takes 0.15 s, which every command would wait for.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import Field
 from math import inf
-from typing import Any
+from typing import Any, NamedTuple
 
 LEVELS = ("off", "minimal", "low", "medium", "high", "max")
 """How much a model may think before it answers: those of `agent.models.base.ThinkingLevel`."""
@@ -21,23 +20,21 @@ RULES_OF_TOOLS = ("ask", "allow", "deny")
 """What `approval_of` may say of a tool."""
 
 
-def rules(
-    *,
-    choices: tuple[str, ...] = (),
-    least: float | None = None,
-    above: float | None = None,
-    looks: bool = False,
-) -> Mapping[str, Any]:
-    """Return the metadata of a field of the settings: what its value may be.
+class Rules(NamedTuple):
+    """What the value of a setting may be.
 
-    Args:
+    Attributes:
         choices: the values there are.
         least: the least number.
         above: what a number must be above.
         looks: it is a setting of the screen. All others are the agent's, which never goes by a default where the person
             set another value: not by another server, and not without being asked.
     """
-    return {"choices": choices, "least": least, "above": above, "looks": looks}
+
+    choices: tuple[str, ...] = ()
+    least: float | None = None
+    above: float | None = None
+    looks: bool = False
 
 
 CONNECTING = ("model", "base_url", "api_key_env", "api_key_command", "api_key_in_keyring")
@@ -59,20 +56,21 @@ TYPES: Mapping[type, str] = {
 """What a value must be, by the type of its setting."""
 
 
-def faults(setting: Field[Any], value: Any) -> Iterator[tuple[tuple[str, ...], str]]:
+def faults(name: str, rules: Rules, value: Any) -> Iterator[tuple[tuple[str, ...], str]]:
     """Yield what is wrong with a value that has the type of its setting.
 
     Args:
-        setting: its field.
+        name: the setting.
+        rules: what its value may be.
         value: its value.
 
     Yields:
         Where in the settings, as keys from the top, and what may stand there: a sentence without its full stop, and
         never with what could be a key.
     """
-    name, least, above = setting.name, setting.metadata.get("least"), setting.metadata.get("above")
-    if setting.metadata.get("choices") and value not in setting.metadata["choices"]:
-        yield (name,), f"{name} must be {allowed(setting)}{_not(value)}"
+    least, above = rules.least, rules.above
+    if rules.choices and value not in rules.choices:
+        yield (name,), f"{name} must be {allowed(rules)}{_not(value)}"
     elif name == "approval_of":
         for tool, rule in value.items():
             if rule not in RULES_OF_TOOLS:
@@ -94,13 +92,12 @@ def faults(setting: Field[Any], value: Any) -> Iterator[tuple[tuple[str, ...], s
         )
 
 
-def faults_in_file(setting: Field[Any], value: Any) -> Iterator[tuple[tuple[str, ...], str]]:
+def faults_in_file(name: str, rules: Rules, value: Any) -> Iterator[tuple[tuple[str, ...], str]]:
     """Yield what else is wrong with a value that is to stand in the settings file.
 
     Of the environment the same is told when it is used, and a theme by the screen.
     """
-    name = setting.name
-    if not isinstance(value, str) or setting.metadata.get("choices") or name == "api_key_env":
+    if not isinstance(value, str) or rules.choices or name == "api_key_env":
         return
     fault = fault_of_key(name, value)
     if not fault and name == "base_url":
@@ -154,10 +151,9 @@ def fault_of_server(url: str) -> str:
     )
 
 
-def allowed(setting: Field[Any]) -> str:
+def allowed(rules: Rules) -> str:
     """Return what a setting that names one of a few things may be, empty for the others."""
-    choices = setting.metadata.get("choices")
-    return f"one of {', '.join(choices)}" if choices else ""
+    return f"one of {', '.join(rules.choices)}" if rules.choices else ""
 
 
 def _not(value: object) -> str:

@@ -18,7 +18,7 @@ from tui.screens.dialogs.base import Dialog
 from tui.screens.dialogs.picker import Pick
 from tui.settings import help_text as manual
 from tui.settings.loader import BrokenSettings
-from tui.settings.schema import CHOICES
+from tui.settings.schema import all_rules
 from tui.terminal.secrets import redact
 from tui.widgets.plain_text import LiteralStatic, label
 from tui.widgets.text.ellipsis import EllipsisStatic
@@ -192,7 +192,7 @@ class ProgramSettings(Dialog[None]):
     def _choices(self, name: str) -> list[str]:
         if name == "theme":
             return ["dark", "light", *sorted(self.app.available_themes)]
-        return list(CHOICES.get(name, ()))
+        return list(all_rules()[name].choices)
 
     def _picked(self, choice: str | None) -> None:
         if choice is not None:
