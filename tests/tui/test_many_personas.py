@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from agent.models.anthropic.client import AnthropicModel
+from agent.models.scripted import answer
 from personas.changes import EditPrompt
 from personas.versions.authorship import USER
 from tests.support.messages_server import MessagesServer, Refusal
@@ -129,3 +130,12 @@ async def test_a_message_on_its_way_is_stopped_or_left_as_a_whole(tmp_path: Path
         await p.told("No proposal waits for your word.")
         await send()
     assert [store.session_of(key) is not None for key in IDS[:3]] == [True, False, False]
+
+
+async def test_who_only_answers_is_counted(tmp_path: Path) -> None:
+    store = make_store(tmp_path, {key: FILES[key] for key in IDS[:2]})
+    async with program(store, *[answer("Which word?")] * 2, settings=Settings(panel_seconds=600.0)) as p:
+        p.main.personas.focus_target.focus()
+        await p.press("asterisk")
+        await p.say("/each Warmer.")
+        await p.until(lambda: "0 of 2 personas have a proposal. 2 answered without one" in strip(p))

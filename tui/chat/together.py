@@ -27,6 +27,7 @@ class Together:
         to_come: the personas whose jobs are not begun yet.
         failed: those for which it failed, each with the reason.
         proposed: those for which something is proposed.
+        answered: those whose agent has only answered.
     """
 
     def __init__(
@@ -42,6 +43,7 @@ class Together:
         self.to_come = [*persona_ids]
         self.failed: dict[str, str] = {}
         self.proposed: list[str] = []
+        self.answered: list[str] = []
 
     @property
     def parts(self) -> list[str]:
@@ -79,8 +81,8 @@ class Together:
             self._at_work.append(persona_id)
             self._on_change()
             try:
-                if await self._send(persona_id):
-                    self.proposed.append(persona_id)
+                has_proposed = await self._send(persona_id)
+                (self.proposed if has_proposed else self.answered).append(persona_id)
             except PersonaError as error:
                 self.failed[persona_id] = str(error)
             self._at_work.remove(persona_id)

@@ -53,8 +53,7 @@ class ManyActions:
             return
         many = f"{len(ids)} persona{'' if len(ids) == 1 else 's'}"
         if not (
-            text := text
-            or await self._host.ask(AskText(f"Message to the agents of {many}; you review the changes"))
+            text := text or await self._host.ask(AskText(f"Message to the agents of {many}, for review"))
         ):
             return
         self._personas.rows.clear_marks()
@@ -65,6 +64,8 @@ class ManyActions:
         told = f"{len(done.proposed)} of {many} have a proposal" + (
             ": /review shows them" if done.proposed else ""
         )
+        if answered := len(done.answered):
+            told += f". {answered} answered without one; \u2713 in the list marks them"
         self._outputs.strip.show_end(f"{told}. Failed: {failed}" if failed else told)
         await self._versions.look()
 
