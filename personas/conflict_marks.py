@@ -5,26 +5,61 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterable
+from typing import NamedTuple
 
 from personas.errors import BrokenFile, EditRefused
 from personas.toml.parse import line_and_column
 
-_MARK = r"(?m)^(<{7}|={7}|>{7})(?=[ \r\n]|\Z)[^\n]*"
+CONFLICT = "unresolved merge conflict"
+"""How the message begins that says of a file that it has such markers."""
+
+_MARK = r"(?m)^(<{7}|\|{7}|={7}|>{7})(?=[ \r\n]|\Z)([^\n]*)\n?"
+
+
+class Sides(NamedTuple):
+    """One conflict in a text.
+
+    Attributes:
+        start, end: where it stands, from its first mark to behind the line of its last.
+        ours, theirs: the lines of both sides; `base` those that both grew from, where git has written them too.
+        names: what git calls the sides, such as `HEAD` and a branch.
+    """
+
+    start: int
+    end: int
+    ours: str
+    base: str
+    theirs: str
+    names: tuple[str, str]
+
+
+def sides(text: str) -> list[Sides]:
+    """Return the conflicts in a text, in order."""
+    found: list[Sides] = []
+    first: re.Match[str] | None = None
+    base: re.Match[str] | None = None
+    middle: re.Match[str] | None = None
+    for mark in re.finditer(_MARK, text) if "<<<<<<<" in text else ():
+        sign = mark[1][0]
+        if sign == "<":
+            first, base, middle = mark, None, None
+        elif first is not None and sign == "|":
+            base = base if middle else mark
+        elif first is not None and sign == "=":
+            middle = middle or mark
+        elif first is not None and middle is not None:
+            ours = text[first.end() : (base or middle).start()]
+            before = text[base.end() : middle.start()] if base else ""
+            theirs = text[middle.end() : mark.start()]
+            names = (first[2].strip(), mark[2].strip())
+            found.append(Sides(first.start(), mark.end(), ours, before, theirs, names))
+            first = None
+    return found
 
 
 def conflicts(text: str) -> list[tuple[int, int]]:
     """Return the spans of the conflicts in a text, each from its first mark to the end of the line of its last."""
-    found: list[tuple[int, int]] = []
-    start, divided = -1, False
-    for mark in re.finditer(_MARK, text) if "<<<<<<<" in text else ():
-        if mark[1][0] == "<":
-            start, divided = mark.start(), False
-        elif mark[1][0] == "=":
-            divided = start >= 0
-        elif divided:
-            found.append((start, mark.end()))
-            start, divided = -1, False
-    return found
+    return [(one.start, one.end - (text[one.end - 1] == "\n")) for one in sides(text)]
 
 
 def conflict_in(text: str, where: str = "") -> BrokenFile | None:
@@ -37,7 +72,7 @@ def conflict_in(text: str, where: str = "") -> BrokenFile | None:
         return None
     places = [[line_and_column(text, at)[0] for at in span] for span in found]
     lines = ", ".join(f"{first} to {last}" for first, last in places)
-    return BrokenFile(f"unresolved merge conflict{where}, lines {lines}")
+    return BrokenFile(f"{CONFLICT}{where}, lines {lines}")
 
 
 def require_kept(before: Iterable[str], after: Iterable[str]) -> None:

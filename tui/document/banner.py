@@ -4,11 +4,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from personas.conflict_marks import CONFLICT
 from tui.commands.registry import sentence
 
 if TYPE_CHECKING:
+    from personas.persona import Persona
     from tui.commands.registry import Keymap
     from tui.document.controller import DocumentController
+
+BOTH_SIDES = " {} shows both sides to choose from."
 
 
 def banner_of(documents: DocumentController, keymap: Keymap, what: str) -> str:
@@ -30,6 +34,8 @@ def banner_of(documents: DocumentController, keymap: Keymap, what: str) -> str:
         banner = f"{error.message}{where}."
         if persona.lacks_prompt_file:
             return f"{banner} What you type here writes it anew."
+        if has_git_conflict(persona):
+            banner += sentence("edit.compare", keymap, BOTH_SIDES)
         if persona.revision:
             banner += sentence("editor.external", keymap, " {} opens the file to mend it.")
         if document.dirty:
@@ -41,9 +47,15 @@ def banner_of(documents: DocumentController, keymap: Keymap, what: str) -> str:
     if documents.state == "failed":
         return f"Not saved: {documents.trouble}"
     if persona.note is not None:
-        return f"{persona.note.message} of the file."
+        both = sentence("edit.compare", keymap, BOTH_SIDES)
+        return f"{persona.note.message} of the file.{both if has_git_conflict(persona) else ''}"
     if (count := len(document.proposals)) > 1:
         shows = sentence("edit.compare", keymap, " {} shows the newest.")
         return f"{count} proposals of the agent wait for your word.{shows}"
     shows = sentence("edit.compare", keymap, " {} shows it.")
     return f"A proposal of the agent waits for your word.{shows}" if count else ""
+
+
+def has_git_conflict(persona: Persona) -> bool:
+    """Whether a file of it has the markers of git."""
+    return any(one is not None and one.message.startswith(CONFLICT) for one in (persona.note, persona.error))

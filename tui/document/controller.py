@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Literal
 from personas.errors import PersonaError, UnknownPersona
 from tui.commands.registry import sentence
 from tui.document.async_store import ChangePoller, Workspace, last_change
+from tui.document.banner import has_git_conflict
 from tui.document.conflicts import resolve_conflict, show_agent_replaced
 from tui.document.document import OpenDocument
 from tui.document.missing_file import last_text, persona_without_file, text_of, write_back
@@ -495,6 +496,16 @@ class DocumentController:
         """Show both texts of a slot in conflict, and store what the person chooses."""
         if self.document is not None:
             await resolve_conflict(self, self.document, slot)
+
+    async def resolve_git_conflict(self) -> bool:
+        """Show both sides of a conflict that git left in the file, and store what the person chooses; whether there is one."""
+        if self.persona is None or not has_git_conflict(self.persona):
+            return False
+        from tui.document.git_conflict import resolve_git_conflict
+
+        await self.flush()
+        await resolve_git_conflict(self)
+        return True
 
     async def last_change(self) -> tuple[str, str]:
         """Return what the last change was called, and its diff; an empty diff when there was none."""

@@ -24,12 +24,14 @@ class MergeConflict:
         ours: what stands in the editor.
         theirs: what stands on disk.
         hunks: the places where they touch.
+        parts: the text with these places in it, where they are not found by comparing the three texts.
     """
 
     base: str
     ours: str
     theirs: str
     hunks: tuple[Hunk, ...]
+    parts: tuple[str | Hunk, ...] = ()
 
 
 def merge_texts(base: str, ours: str, theirs: str) -> str | MergeConflict:
@@ -71,7 +73,7 @@ def resolve(conflict: MergeConflict, choices: Sequence[Choice]) -> str:
         conflict: what is to be resolved.
         choices: one for each of `conflict.hunks`.
     """
-    parts = list(stretches(conflict.base, conflict.ours, conflict.theirs))
+    parts = list(conflict.parts or stretches(conflict.base, conflict.ours, conflict.theirs))
     if [part for part in parts if isinstance(part, Hunk)] != list(conflict.hunks):
         parts = list(conflict.hunks)  # one place that is the whole text
     chosen = iter(choices)

@@ -185,7 +185,7 @@ class PersonaActions:
         if documents.state == "gone":
             await self._write_back()
             return
-        if await self._show_proposal():
+        if await documents.resolve_git_conflict() or await self._show_proposal():
             return
         await documents.flush()
         title, diff = await documents.last_change()

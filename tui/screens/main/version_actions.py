@@ -318,7 +318,7 @@ class VersionActions:
             text = "It was deleted or moved outside this program. It is written as it was, and with what you typed."
             if await self._host.confirm("Write the file back?", text, action="Write it back", keep="Not now"):
                 await documents.write_back()
-        elif not await self.show_proposal():
+        elif not (await documents.resolve_git_conflict() or await self.show_proposal()):
             title, diff = await documents.last_change()
             if diff:
                 await self._host.ask(ShowDiff(title, diff))
