@@ -32,8 +32,10 @@ if TYPE_CHECKING:
     from agent.actions.run_log import ActionRun
     from personas.store import Store
     from tui.app.host import Host
+    from tui.chat.controller import ConversationController
     from tui.document.document import OpenDocument
     from tui.screens.actions.runner import ActionRunner
+    from tui.screens.main.version_actions import VersionActions
 
 
 class ActionsController:
@@ -44,9 +46,8 @@ class ActionsController:
         main: has the open persona.
         runner: runs actions in this program.
         open_persona: shows a persona.
-        open_session: shows a conversation of the open persona.
-        watch_session: shows the conversation of a run at work for it.
-        show_proposal: shows a proposal for the open persona, by its name.
+        conversation: shows conversations of the open persona.
+        versions: shows proposals for it.
     """
 
     def __init__(
@@ -55,14 +56,12 @@ class ActionsController:
         main: DocumentController,
         runner: ActionRunner,
         open_persona: Callable[[str], Awaitable[None]],
-        open_session: Callable[[str], Awaitable[None]],
-        watch_session: Callable[[str], Awaitable[None]],
-        show_proposal: Callable[[str], Awaitable[object]],
+        conversation: ConversationController,
+        versions: VersionActions,
     ) -> None:
         self._host, self._main, self._runner = host, main, runner
         self._workspace = main.workspace
-        self._open_persona, self._show_proposal = open_persona, show_proposal
-        self._open_session, self._watch_session = open_session, watch_session
+        self._open_persona, self._conversation, self._versions = open_persona, conversation, versions
         self._view = PlaceView[ActionsPlace](host, main, self._opened)
         self.documents = self._view.documents
         self._stamps: object = None
@@ -249,11 +248,11 @@ class ActionsController:
             if name is None:
                 self._host.show_message("This run has made no proposal.")
             else:
-                self._leave_for(action.persona, lambda: self._show_proposal(name))
+                self._leave_for(action.persona, lambda: self._versions.show_proposal(name))
         elif run.asks:
             await self._answer(action, run)
         else:
-            show = self._open_session if run.is_over else self._watch_session
+            show = self._conversation.history.open if run.is_over else self._conversation.watch
             self._leave_for(action.persona, lambda: show(run.session_id or ""))
 
     async def _show_output(self, title: str, run: ActionRun) -> None:

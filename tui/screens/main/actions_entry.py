@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable
 from typing import TYPE_CHECKING
 
 from tui.screens.main.persona_actions import NOT_READ
 
 if TYPE_CHECKING:
     from tui.app.host import Host
+    from tui.chat.controller import ConversationController
     from tui.screens.actions.controller import ActionsController
     from tui.screens.actions.runner import ActionRunner
     from tui.screens.main.persona_view import PersonaView
+    from tui.screens.main.version_actions import VersionActions
     from tui.widgets.run_strip import RunStrip
 
 
@@ -23,9 +24,8 @@ class ActionsEntry:
         host: the main screen.
         view: shows the open persona.
         strip: says what became of runs.
-        open_session: shows a conversation of the open persona.
-        watch_session: shows the conversation of a run at work for it.
-        show_proposal: shows a proposal for the open persona, by its name.
+        conversation: shows conversations of the open persona.
+        versions: shows proposals for it.
     """
 
     def __init__(
@@ -33,13 +33,11 @@ class ActionsEntry:
         host: Host,
         view: PersonaView,
         strip: RunStrip,
-        open_session: Callable[[str], Awaitable[None]],
-        watch_session: Callable[[str], Awaitable[None]],
-        show_proposal: Callable[[str], Awaitable[object]],
+        conversation: ConversationController,
+        versions: VersionActions,
     ) -> None:
         self._host, self._view, self._strip = host, view, strip
-        self._open_session, self._watch_session = open_session, watch_session
-        self._show_proposal = show_proposal
+        self._conversation, self._versions = conversation, versions
         self.controller: ActionsController | None = None
         """What is open there; None before it is opened first."""
         self._runner: ActionRunner | None = None
@@ -74,9 +72,8 @@ class ActionsEntry:
                 documents,
                 self._runner,
                 self._view.open_persona,
-                self._open_session,
-                self._watch_session,
-                self._show_proposal,
+                self._conversation,
+                self._versions,
             )
         self.controller.open_actions()
 

@@ -197,9 +197,8 @@ class MainScreen(Screen[None]):
             self,
             self.view,
             self.output_actions.strip,
-            self.conversation.history.open,
-            self.conversation.watch,
-            self.version_actions.show_proposal,
+            self.conversation,
+            self.version_actions,
         )
         self.many = ManyActions(
             self, self.conversation, self.chat_bar, self.personas, self.output_actions, self.version_actions
