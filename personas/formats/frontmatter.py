@@ -56,7 +56,7 @@ def read_header(header: str, keys: Collection[str] = ()) -> tuple[dict[str, Any]
         fields = _read_lines(header, keys)
         if not 0 < len(fields) <= _MOST_KEYS:
             raise
-        why = f"it is no valid YAML, so it was read line by line; {error}"
+        why = f"read line by line, since {str(error).removesuffix('.')}"
         return fields, [Note("frontmatter", "its keys", why)]
     if fields is None:
         return {}, []

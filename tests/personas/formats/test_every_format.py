@@ -219,10 +219,15 @@ def test_a_file_is_recognised(example: Example) -> None:
     assert found is not None and found.name == example.format
 
 
-def test_each_format_has_a_name_of_its_own_and_an_example() -> None:
+def test_each_format_has_a_name_of_its_own_an_example_and_a_row_in_the_readme() -> None:
     names = [one.name for one in formats()]
     assert len(set(names)) == len(names)
     assert {one.name for one in formats() if one.read is not None} == {example.format for example in EXAMPLES}
+    readme = (Path(__file__).parents[3] / "README.md").read_text(encoding="utf-8")
+    rows = re.findall(r"^\| (`.+?`) \|.+\| (yes|no) \| (yes|no) \|$", readme, re.MULTILINE)
+    told = {name: ways for names, *ways in rows for name in re.findall("`(.+?)`", names)}
+    yes = {True: "yes", False: "no"}
+    assert told == {one.name: [yes[one.read is not None], yes[one.write is not None]] for one in formats()}
 
 
 def test_every_format_writes_any_persona(store: Store, written: Format) -> None:
