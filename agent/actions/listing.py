@@ -13,7 +13,7 @@ from agent.actions.run_log import ActionRun
 from agent.actions.times import stamp
 from personas.action_document import read_actions
 from personas.actions.document import Action
-from personas.actions.schedule import last_due, missed, next_due
+from personas.actions.schedule import due_now, last_due, next_due
 from personas.actions.states import ActionState, state_of
 from personas.errors import PersonaError
 from personas.files.home import Home
@@ -99,7 +99,7 @@ def listed(
     last = runs[0] if runs else None
     approval = consent.approval_of(home, action, env=env)
     why_not = consent.why_not(home, action, env=env)
-    unrun = missed(action, approval.at, looked_at, now) if approval is not None else ()
+    unrun = due_now(action, approval.at, looked_at, now) if approval is not None else ()
     is_cancelled = consent.is_cancelled(home, action, env=env)
     coming = next_due(action, now) if action.is_timed else None
     state = state_of(

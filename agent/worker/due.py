@@ -15,7 +15,7 @@ from agent.actions import run_log
 from agent.actions.consent import Approval, approval_of, may_run_unattended
 from personas.action_document import read_actions
 from personas.actions.document import Action
-from personas.actions.schedule import GRACE, missed
+from personas.actions.schedule import due_now, is_missed
 from personas.actions.states import ActionState
 from personas.errors import PersonaError
 from personas.store import Store
@@ -47,11 +47,6 @@ def due_of(run_id: str) -> datetime | None:
         return datetime.strptime(run_id.partition("-")[0], _TIME).replace(tzinfo=UTC)
     except ValueError:
         return None
-
-
-def is_late(due: datetime, now: datetime) -> bool:
-    """Whether a due time was missed: nothing looked within an hour of it."""
-    return now - due > GRACE
 
 
 @dataclass
@@ -88,7 +83,7 @@ class Scheduler:
         for action in read_actions(home):
             approval = approval_of(home, action) if may_run_unattended(home, action) else None
             if approval is not None:
-                plans.append((action, approval, missed(action, approval.at, looked_at, now)))
+                plans.append((action, approval, due_now(action, approval.at, looked_at, now)))
         why = self._why_backlog_waits(plans, now)
         found, failure = 0, None
         for action, approval, times in plans:
@@ -106,13 +101,13 @@ class Scheduler:
 
     def _why_backlog_waits(self, plans: Iterable[Plan], now: datetime) -> str:
         """Return why missed runs are not begun yet; empty where they are."""
-        late = [(action, sum(is_late(due, now) for due in times)) for action, _, times in plans]
-        prices = [self.price(action, count) for action, count in late if count]
+        missed = [(action, sum(is_missed(due, now) for due in times)) for action, _, times in plans]
+        prices = [self.price(action, count) for action, count in missed if count]
         total = sum(price for price in prices if price is not None)
         if total <= self.confirm_dollars:
             return ""
         return (
-            f"{sum(count for _, count in late)} missed runs would cost about ${total:.2f}, above confirm_dollars: "
+            f"{sum(count for _, count in missed)} missed runs would cost about ${total:.2f}, above confirm_dollars: "
             "approve it again to have it run"
         )
 
@@ -120,7 +115,7 @@ class Scheduler:
         """Begin the runs for these due times; those that were missed wait where there is a reason why."""
         count = 0
         for due in times:
-            waits = bool(why) and is_late(due, now)
+            waits = bool(why) and is_missed(due, now)
             run = run_log.begin(
                 self.store.home,
                 action,

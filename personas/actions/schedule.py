@@ -112,28 +112,34 @@ def last_due(action: Action, now: datetime) -> datetime | None:
     return last
 
 
-def missed(
-    action: Action, approved_at: datetime, looked_at: datetime | None, now: datetime
+def is_missed(due: datetime, now: datetime) -> bool:
+    """Whether a due time was missed: nothing looked for due work within an hour (`GRACE`) of it."""
+    return now - due > GRACE
+
+
+def due_now(
+    action: Action, approved_at: datetime, last_look: datetime | None, now: datetime
 ) -> tuple[datetime, ...]:
     """Return the due times that are to be run now, earliest first; each is returned by one look only.
 
-    What was due within the last hour (`GRACE`) is run. Older due times are missed: of those within `window`,
-    `catch_up` takes none (`skip`), the latest (`once`) or `all`.
+    All that are not missed are, and of those that are, within `window`, what `catch_up` says: none (`skip`), the latest
+    (`once`) or `all`.
 
     Args:
         action: the action.
         approved_at: due times count from then.
-        looked_at: when somebody last looked for due work; None: nobody has.
+        last_look: when somebody last looked for due work; None: nobody has.
         now: the time. What the other two say of the future does not count: the clock was ahead.
     """
-    since = max((one for one in (approved_at, looked_at) if one is not None and one <= now), default=now)
+    since = max((one for one in (approved_at, last_look) if one is not None and one <= now), default=now)
     times = list(due_times(action, max(since, now - max(action.window, GRACE)), now))
-    late = [due for due in times if now - due > GRACE]
+    missed = [due for due in times if is_missed(due, now)]
+    in_time = [due for due in times if not is_missed(due, now)]
     if action.catch_up == "skip":
-        late = []
+        missed = []
     elif action.catch_up == "once":
-        late = late[-1:]
-    return (*late, *(due for due in times if now - due <= GRACE))
+        missed = missed[-1:]
+    return (*missed, *in_time)
 
 
 def in_words(action: Action, now: datetime, *, count: int = 3) -> str:

@@ -14,7 +14,7 @@ import pytest
 from cronsim import CronSim
 
 from personas.actions.document import Action
-from personas.actions.schedule import due_times, in_words, last_due, missed, next_due
+from personas.actions.schedule import due_now, due_times, in_words, last_due, next_due
 
 START = datetime(2026, 1, 1, tzinfo=UTC)
 YEAR = datetime(2027, 1, 1, tzinfo=UTC)
@@ -64,7 +64,7 @@ def test_a_year_of_looks_finds_each_due_time_exactly_once(zone: str) -> None:
         now, found = START, list[datetime]()
         while now < YEAR:
             looked, now = now, min(YEAR, now + timedelta(minutes=chance.choice((7, 200, 3000, 9000))))
-            found += missed(action, START, looked, now)
+            found += due_now(action, START, looked, now)
         assert found == sorted(reference), expression
 
 
@@ -138,7 +138,7 @@ def test_a_look_within_the_hour_that_comes_twice_finds_nothing_again() -> None:
     action, first = _action("30 2 * * *", "Europe/Berlin"), datetime(2026, 10, 25, 0, 30, tzinfo=UTC)
     for minutes in range(0, 120, 10):
         looked = first + timedelta(minutes=minutes)
-        assert missed(action, START, looked, looked + timedelta(minutes=10)) == ()
+        assert due_now(action, START, looked, looked + timedelta(minutes=10)) == ()
 
 
 HOUR, DAY = timedelta(hours=1), timedelta(days=1)
@@ -154,23 +154,23 @@ def test_what_is_caught_up_on(
     catch_up: Literal["skip", "once", "all"], window: timedelta, days: list[int]
 ) -> None:
     action = _action("0 3 * * *", catch_up=catch_up, window=window)
-    assert missed(action, START, NOW - 10 * DAY, NOW) == tuple(TODAY - DAY * day for day in days)
-    assert missed(action, NOW - HOUR, NOW - 10 * DAY, NOW) == (TODAY,)  # approved since
-    assert missed(action, NOW - 10 * DAY, None, NOW)[-1] == TODAY
-    assert missed(action, START, NOW, NOW) == ()
-    assert missed(action, NOW, None, NOW) == ()
+    assert due_now(action, START, NOW - 10 * DAY, NOW) == tuple(TODAY - DAY * day for day in days)
+    assert due_now(action, NOW - HOUR, NOW - 10 * DAY, NOW) == (TODAY,)  # approved since
+    assert due_now(action, NOW - 10 * DAY, None, NOW)[-1] == TODAY
+    assert due_now(action, START, NOW, NOW) == ()
+    assert due_now(action, NOW, None, NOW) == ()
 
 
 def test_a_window_shorter_than_an_hour_takes_nothing_from_what_is_due() -> None:
     action = _action("0 3 * * *", catch_up="skip", window=timedelta(minutes=5))
-    assert missed(action, START, NOW - DAY, NOW) == (TODAY,)
+    assert due_now(action, START, NOW - DAY, NOW) == (TODAY,)
 
 
 def test_a_clock_that_was_ahead_stops_nothing() -> None:
     action = _action("0 3 * * *", catch_up="once")
     ahead = NOW + 400 * DAY
-    assert missed(action, ahead, ahead, NOW) == ()
-    assert missed(action, ahead, NOW, NOW + DAY)  # it goes on from the next look
+    assert due_now(action, ahead, ahead, NOW) == ()
+    assert due_now(action, ahead, NOW, NOW + DAY)  # it goes on from the next look
 
 
 def test_once_at_a_time() -> None:
@@ -178,8 +178,8 @@ def test_once_at_a_time() -> None:
     action = _action(at=at)
     assert next_due(action, START) == at and next_due(action, at) is None
     assert last_due(action, at) == at and last_due(action, at - HOUR) is None
-    assert missed(action, START, at - HOUR, NOW) == (at,)
-    assert missed(action, at, at - HOUR, NOW) == ()  # approved too late
+    assert due_now(action, START, at - HOUR, NOW) == (at,)
+    assert due_now(action, at, at - HOUR, NOW) == ()  # approved too late
 
 
 def test_last_and_next_due_stand_on_both_sides_of_now() -> None:
