@@ -72,8 +72,8 @@ def list_actions(home: Home, *, now: datetime, env: Mapping[str, str] = os.envir
     Raises:
         OutsideHome, StorageError: the folder of actions cannot be read.
     """
-    looked_at = run_log.last_look(home)
-    return [listed(home, action, now=now, looked_at=looked_at, env=env) for action in read_actions(home)]
+    last_look = run_log.last_look(home)
+    return [listed(home, action, now=now, last_look=last_look, env=env) for action in read_actions(home)]
 
 
 def listed(
@@ -81,7 +81,7 @@ def listed(
     action: Action,
     *,
     now: datetime,
-    looked_at: datetime | None,
+    last_look: datetime | None,
     env: Mapping[str, str] = os.environ,
 ) -> ListedAction:
     """Return where an action stands.
@@ -89,7 +89,7 @@ def listed(
     Args:
         home, action: which one.
         now: the time.
-        looked_at: when somebody last looked for due work.
+        last_look: when somebody last looked for due work.
         env: the environment.
     """
     try:
@@ -99,7 +99,7 @@ def listed(
     last = runs[0] if runs else None
     approval = consent.approval_of(home, action, env=env)
     why_not = consent.why_not(home, action, env=env)
-    unrun = due_now(action, approval.at, looked_at, now) if approval is not None else ()
+    unrun = due_now(action, approval.at, last_look, now) if approval is not None else ()
     is_cancelled = consent.is_cancelled(home, action, env=env)
     coming = next_due(action, now) if action.is_timed else None
     state = state_of(
@@ -129,14 +129,14 @@ def idle_warning(
     home: Home, rows: Iterable[ListedAction], *, now: datetime, env: Mapping[str, str] = os.environ
 ) -> str:
     """Return a warning where scheduled work waits and nobody has looked for it for a day; else an empty text."""
-    looked_at = run_log.last_look(home)
+    last_look = run_log.last_look(home)
     approvals = [
         consent.approval_of(home, row.action, env=env)
         for row in rows
         if row.next is not None or row.due is not None
     ]
     since = min((approval.at for approval in approvals if approval is not None), default=now)
-    last = max(since, looked_at) if looked_at is not None and looked_at <= now else since
+    last = max(since, last_look) if last_look is not None and last_look <= now else since
     if now - last < LONGEST_REST:
         return ""
     days = (now - last).days

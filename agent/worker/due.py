@@ -78,12 +78,12 @@ class Scheduler:
             PersonaError: something could not be read or written; all else was done, and the next look does the rest.
         """
         now, home = self.now(), self.store.home
-        looked_at = run_log.last_look(home)
+        last_look = run_log.last_look(home)
         plans = []
         for action in read_actions(home):
             approval = approval_of(home, action) if may_run_unattended(home, action) else None
             if approval is not None:
-                plans.append((action, approval, due_now(action, approval.at, looked_at, now)))
+                plans.append((action, approval, due_now(action, approval.at, last_look, now)))
         why = self._why_backlog_waits(plans, now)
         found, failure = 0, None
         for action, approval, times in plans:

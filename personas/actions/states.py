@@ -9,10 +9,10 @@ from personas.errors import InvalidValue
 
 
 class ActionState(StrEnum):
-    """Where an action is. A run has the same words, but `open`.
+    """Where an action stands. A run has the same states, except `open`.
 
-    A run that is `scheduled` is due and has not begun; one that is `waiting` has asked, or waits for its persona. An
-    action that is `waiting` may also lack the person's consent. `interrupted` is a limit or a stop.
+    A run that is `scheduled` is due and has not begun; one that is `waiting` has asked, or waits for its persona; one that
+    is `interrupted` met a limit or was stopped. An action that is `waiting` may also lack the person's consent.
     """
 
     OPEN = "open"

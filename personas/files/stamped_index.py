@@ -29,7 +29,7 @@ class StampedIndex:
         self._added: dict[str, Any] = {}
 
     def get(self, name: str, stamp: Stamp | None) -> Any:
-        """Return what was stored of a file that has not changed since; None: it is to be read. Anything JSON may say."""
+        """Return what was stored of a file that has not changed since; None: it is to be read. It may be any JSON value."""
         match self._stored.get(name):
             case [stored, value] if stamp is not None and stored == [*stamp]:
                 return value

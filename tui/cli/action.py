@@ -88,7 +88,7 @@ def show(invocation: Invocation, action_id: str, as_json: bool) -> None:
     """
     home, now = invocation.store.home, utc_now()
     found = get_action(invocation.store, action_id)
-    row = listed(home, found, now=now, looked_at=run_log.last_look(home))
+    row = listed(home, found, now=now, last_look=run_log.last_look(home))
     if warning := idle_warning(home, [row], now=now):
         print_error(warning)
     if as_json:
@@ -220,7 +220,7 @@ def approve(invocation: Invocation, action_ids: tuple[str, ...], agreed: bool, a
         what = found[0].id if len(found) == 1 else f"these {len(found)} actions"
         click.confirm(f"Let {what} run while nobody watches?", abort=True, err=True)
     consent.approve(home, found, now=now)
-    rows = [listed(home, one, now=now, looked_at=run_log.last_look(home)) for one in found]
+    rows = [listed(home, one, now=now, last_look=run_log.last_look(home)) for one in found]
     if as_json:
         print_json(
             [
@@ -235,7 +235,7 @@ def approve(invocation: Invocation, action_ids: tuple[str, ...], agreed: bool, a
     if not trust.is_trusted(home.root):
         print_error("this home is not trusted, so nothing in it runs by itself: `persona trust`")
     elif any(row.next for row in rows) and (
-        (looked := run_log.last_look(home)) is None or now - looked > timedelta(hours=1)
+        (last_look := run_log.last_look(home)) is None or now - last_look > timedelta(hours=1)
     ):
         print_error("nothing looks for due work now; start `persona worker`")
 

@@ -251,7 +251,7 @@ def test_records_that_nobody_can_have_written_change_nothing(store: Store, tmp_p
     run_log.end(home, action.id, "r1", S.COMPLETED, now=NOW)
     assert run_log.runs(home, action.id)[0].state is S.COMPLETED
     (home.state / "actions" / "other.jsonl").symlink_to(tmp_path / "secret")
-    row = listed(home, replace(action, id="other"), now=NOW, looked_at=None)
+    row = listed(home, replace(action, id="other"), now=NOW, last_look=None)
     assert "not a regular file" in row.why  # and the others go on
     assert _row(store, "nightly").state is S.COMPLETED
 

@@ -111,12 +111,12 @@ class ActionsController:
 
     async def refresh(self, at: str | None = None) -> None:
         """Show where all actions stand; `at`: the id of the one that gets the cursor."""
-        rows, warning, looked = await self._workspace.call(self._list)
+        rows, warning, last_look = await self._workspace.call(self._list)
         if (place := self._view.shown()) is not None:
             here = self._host.program.settings.worker_while_open
             parts = (
                 "this program runs what is due" if here else "",
-                f"last looked for due work {moment(looked, local_now())}" if looked else "",
+                f"last looked for due work {moment(last_look, local_now())}" if last_look else "",
             )
             place.show_actions(rows, warning, looks=" · ".join(filter(None, parts)), at=at)
         await self._read_runs()
@@ -124,8 +124,8 @@ class ActionsController:
     def _list(self) -> tuple[list[ListedAction], str, str | None]:
         home, now = self._store.home, utc_now()
         rows = list_actions(home, now=now)
-        looked = run_log.last_look(home)
-        return rows, idle_warning(home, rows, now=now), stamp(looked) if looked is not None else None
+        last_look = run_log.last_look(home)
+        return rows, idle_warning(home, rows, now=now), stamp(last_look) if last_look is not None else None
 
     async def _read_runs(self) -> None:
         if (key := self.documents.id) is None:

@@ -82,7 +82,7 @@ class ActionsEntry:
         self._host.show_keys()
 
     async def look(self) -> None:
-        """Say what became of runs since the person looked, of this program or another one."""
+        """Say what became of runs since the person last saw them, of this program or another one."""
         if (documents := self._view.documents) is None:
             return
         home = documents.workspace.store.home
