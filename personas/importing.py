@@ -192,7 +192,10 @@ class Importer:
         root, one = self._store.home.root, found.personas[0]
         path = Path(os.path.realpath(Path(found.source).parent)) / Path(found.source).name
         if not path.is_relative_to(root):
-            raise InvalidValue(f"Only a file in the home {root} can be linked; import it without --link.")
+            raise InvalidValue(
+                f"Only a file in the home can be linked, and that is {root}; name another one with --home, or import it "
+                "without --link."
+            )
         fields = {KEY: path.relative_to(root).as_posix()}
         if fault := fault_of(fields):
             raise InvalidValue(f"It cannot be linked: {fault}.")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
@@ -16,6 +16,7 @@ from agent.search.replace import preview as preview_replacing
 from agent.search.replace import write as write_replacing
 from personas.changes import AddTestInput, EditPrompt, ReplaceText, SetDescription, SetName, SetPrompt
 from personas.compiled import compile_persona
+from personas.conflict_marks import require_kept
 from personas.errors import Conflict, EditRefused, InvalidValue, OutsideHome, PersonaError
 from personas.files.frontmatter import frontmatter_span
 from personas.files.home import Home
@@ -380,4 +381,6 @@ def test_marks_of_a_merge_in_the_file_are_told_with_its_name(two: Two) -> None:
     persona = two.persona
     assert persona.error is None and persona.note is not None
     assert persona.note.message == "unresolved merge conflict in prompts/billing.md, lines 7 to 11"
-    assert replace(persona, note=None).system_prompt.startswith("<<<<<<<")
+    assert persona.system_prompt.startswith("<<<<<<<")
+    with pytest.raises(EditRefused, match="Only the owner"):
+        require_kept(persona.texts, Rehearsal(two.store).change("billing", SetPrompt("Mine.")).texts)
