@@ -154,7 +154,7 @@ def _print(done: Sequence[Done], listed: Sequence[Found], dry_run: bool) -> None
             f"{found.source} ({found.format.name}) holds {len(found.personas)} personas; --all imports them:"
         )
         for each in found.personas[:MOST_NAMED]:
-            print_text("; ".join([f"  {each.name}", *(note.why for note in each.report if note.why)]))
+            print_text(f"  {each.name}")
         if len(found.personas) > MOST_NAMED:
             print_text(f"  and {len(found.personas) - MOST_NAMED} more")
         alike = [name for name, count in Counter(one.name for one in found.personas).items() if count > 1]
