@@ -347,6 +347,7 @@ HELP_ONLY_KEYS: tuple[tuple[Where, str, str], ...] = (
     ("chat", "up, down", "Messages you sent before; (Shift+)Up takes back what is queued"),
     ("chat", "1, 2, up, down", "When it asks: pick an answer, then Enter"),
     ("chat", "pageup, pagedown", "Scroll the agent's output"),
+    ("chat", "paste", "The path of another program's file, or that file dropped here: offers its import"),
     ("chat", "end", "With nothing written: follow the end of the output again"),
     ("chat", "/", "Commands: a list to choose from; a blank before it makes a message"),
     ("output", "1, 2", "When it asks: pick an answer, in the empty chat bar"),

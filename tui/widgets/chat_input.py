@@ -45,6 +45,13 @@ class ChatInput(SafeTextArea):
     class TakeBack(Message):
         """Shift+Up was pressed and a message is queued; or Up, with nothing written and no answer to pick."""
 
+    class PathPasted(Message):
+        """A line was pasted, and stands in the draft, that may be the path of a file."""
+
+        def __init__(self, text: str) -> None:
+            super().__init__()
+            self.text = text
+
     def __init__(self, **options: Any) -> None:
         super().__init__(soft_wrap=True, highlight_cursor_line=False, tab_behavior="focus", **options)
         self.sent = InputHistory()
@@ -159,6 +166,9 @@ class ChatInput(SafeTextArea):
         digits, self._digits = self._digits, ""
         if digits and self.has_options and not self.text:
             self._replace_via_keyboard(digits, *self.selection)  # they began the text
+        line = event.text.strip()
+        if "/" in line and "\n" not in line:
+            self.post_message(self.PathPasted(line))
 
     def take_digit(self, digit: str) -> None:
         """Begin the number of an option, as if the digit had been pressed here."""

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Coroutine
+from typing import TYPE_CHECKING, Any
 
 from textual import on
 
 from tui.commands import slash
 from tui.widgets.chat_bar import ChatBar
+from tui.widgets.chat_input import ChatInput
 
 if TYPE_CHECKING:
     from tui.app.host import Host
@@ -26,6 +27,7 @@ class ChatPane(ChatBar):
         conversations: what is said.
         is_home_read: whether the home is read.
         run_slash: does a slash command, by its name and what stands behind it.
+        offer_import: asks whether the file of a path that was pasted is to be imported.
         ascii_only: use no sign outside ASCII.
     """
 
@@ -36,11 +38,12 @@ class ChatPane(ChatBar):
         *,
         is_home_read: Callable[[], bool],
         run_slash: Callable[[str, str], object],
+        offer_import: Callable[[str], Coroutine[Any, Any, None]],
         ascii_only: bool,
     ) -> None:
         super().__init__(ascii_only=ascii_only)
         self._host, self._conversations = host, conversations
-        self._is_home_read, self._run_slash = is_home_read, run_slash
+        self._is_home_read, self._run_slash, self._offer_import = is_home_read, run_slash, offer_import
 
     @on(ChatBar.Submitted)
     def _send_message(self, event: ChatBar.Submitted) -> None:
@@ -82,6 +85,11 @@ class ChatPane(ChatBar):
             "That looks like an API key: it was not sent. /model takes it; Enter again sends it all the same.",
             error=True,
         )
+
+    @on(ChatInput.PathPasted)
+    def _take_path(self, event: ChatInput.PathPasted) -> None:
+        event.stop()
+        self._host.start(self._offer_import(event.text))
 
     @on(ChatBar.Picked)
     def _pick_answer(self, event: ChatBar.Picked) -> None:

@@ -113,6 +113,7 @@ class MainScreen(Screen[None]):
             self.conversation,
             is_home_read=lambda: self.documents is not None,
             run_slash=lambda name, rest: self.start(self.chat_actions.run_slash(name, rest)),
+            offer_import=self._offer_import,
             ascii_only=program.capabilities.ascii_only,
         )
         self.panes = PaneLayout(
@@ -553,6 +554,11 @@ class MainScreen(Screen[None]):
         from tui.screens.dialogs.confirm import Confirm
 
         return bool(await self.ask(Confirm(question, text, action=action, keep=keep, danger=danger)))
+
+    async def _offer_import(self, pasted: str) -> None:
+        from tui.screens.main.import_offer import ImportOffer
+
+        await ImportOffer(self, self.chat_bar, self.view).offer(pasted)
 
     def focus_chat(self) -> None:
         """Give the keys to the chat bar, that of the talk while there is one."""
