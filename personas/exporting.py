@@ -8,7 +8,7 @@ from functools import partial
 from pathlib import Path
 
 from personas.compiled import Options
-from personas.errors import InvalidValue, StorageError
+from personas.errors import InvalidValue, PersonaError, StorageError
 from personas.files.text_file import read_regular, replace_file, storage_error
 from personas.formats.registry import format_named
 from personas.formats.text import SIZE_LIMIT
@@ -93,12 +93,13 @@ def write_files(exported: Exported, form: str, out: Path, *, into: bool = False)
     """
     merge = format_named(form).merge
     is_one = len(exported.files) == 1 and not into and not out.is_dir()
-    paths = [out.resolve()] if is_one else [out.resolve() / name for name in exported.files]
-    for path in paths:
-        if os.path.lexists(path) and merge is None:
-            raise InvalidValue(f"{path} is there already; choose another --out, or take it away first.")
-    for path, content in zip(paths, exported.files.values(), strict=True):
-        try:
+    places = [out] if is_one else [out / name for name in exported.files]
+    for place in places:
+        if os.path.lexists(place) and merge is None:
+            raise InvalidValue(f"{place} is there already; choose another --out, or take it away first.")
+    paths, made = [place.resolve() for place in places], list[Path]()
+    try:
+        for path, content in zip(paths, exported.files.values(), strict=True):
             path.parent.mkdir(parents=True, exist_ok=True)
             if merge is not None and path.exists():
                 there = read_regular(path, root=path.parent, limit=SIZE_LIMIT)
@@ -106,10 +107,13 @@ def write_files(exported: Exported, form: str, out: Path, *, into: bool = False)
                 replace_file(path, merge(there, content), root=path.parent, check=check)
             else:
                 replace_file(path, content, root=path.parent, exclusive=True)
-        except FileExistsError:
+                made.append(path)
+    except (PersonaError, OSError) as error:
+        for one in made:
+            one.unlink(missing_ok=True)
+        if isinstance(error, FileExistsError):
             raise InvalidValue(f"{path} is there already; choose another --out.") from None
-        except OSError as error:
-            raise storage_error(error, "write", path) from None
+        raise storage_error(error, "write", path) if isinstance(error, OSError) else error from None
     return paths
 
 

@@ -189,6 +189,13 @@ def test_an_export_goes_to_stdout_or_to_a_file_that_is_not_there(place: Workplac
     assert (
         "is there already" in run(place, "export", "red", "--to", "claude", "--out", str(target), code=1)[1]
     )
+    (work / "link.md").symlink_to(work / "nothing.md")
+    assert (
+        "is there already"
+        in run(place, "export", "red", "--to", "claude", "--out", str(work / "link.md"), code=1)[1]
+    )
+    (work / "file").write_text("")
+    run(place, "export", "red", "--to", "promptfoo", "--out", str(work / "file" / "x") + "/", code=1)
     record = json.loads(run(place, "export", "red", "--to", "fabric", "--json")[0])
     assert (record["files"], record["text"]) == (["red/system.md"], "You are red.\n")
     assert record["report"][-1]["went_to"] is None and record["report"][-1]["why"]
