@@ -23,6 +23,8 @@ from tui.cli.tasks import open_tasks
 PROMPT = "You are careful.\n" * 40
 ROUNDS = 30
 """Messages in each conversation."""
+IN_FILES = 30
+"""Of so many personas one has its prompt in a file of its own."""
 OPEN = 100
 """Of so many personas one has a task that waits."""
 
@@ -54,11 +56,18 @@ def build(root: Path, personas: int) -> Store:
     plain, waiting = asyncio.run(_converse(store))
     first = store.session_of("first") or ""
     text = store.path("first").read_text(encoding="utf-8")
+    prompts = store.home.root / "prompts"
+    prompts.mkdir()
     links = (store.home.sessions / "current-sessions.journal").open("a", encoding="utf-8")
     with links:
         for number in range(personas - 1):
             name, session = f"persona-{number}", f"session_{number}"
-            store.path(name).write_text(text, encoding="utf-8")
+            if number % IN_FILES:
+                store.path(name).write_text(text, encoding="utf-8")
+            else:
+                (prompts / f"{name}.md").write_text(f"---\nname: {name}\n---\n{PROMPT}", encoding="utf-8")
+                named = f'name = "{name}"\nsystem_prompt_file = "prompts/{name}.md"\n'
+                store.path(name).write_text(named, encoding="utf-8")
             log = waiting if number % OPEN == 0 else plain
             log = log.replace(first.encode(), session.encode()).replace(b'"first"', f'"{name}"'.encode())
             (store.home.sessions / f"{session}.jsonl").write_bytes(log)
