@@ -37,7 +37,8 @@ def export(
         image: a PNG to write into.
 
     Raises:
-        InvalidValue: there is no such format, it is only read, or an override cannot be.
+        InvalidValue: there is no such format, it is only read, or an override cannot be; or what an import kept in
+            `[x.FORMAT]` was changed by hand and makes no sense.
         Unreadable: the format cannot say this persona.
         BrokenFile: the persona is broken.
     """
@@ -52,16 +53,22 @@ def export(
     fields = parse(store.text(persona_id))
     tables = fields.get("x")
     kept = tables.get(wanted.table) if isinstance(tables, dict) else None
-    return wanted.write(
-        Source(
-            persona=persona,
-            prompt=assembled.text,
-            fields=fields,
-            kept=kept if isinstance(kept, dict) else {},
-            documents=tuple(one.document for one in assembled.pieces if one.document is not None),
-            image=image,
-        )
+    source = Source(
+        persona=persona,
+        prompt=assembled.text,
+        fields=fields,
+        kept=kept if isinstance(kept, dict) else {},
+        documents=tuple(one.document for one in assembled.pieces if one.document is not None),
+        image=image,
     )
+    try:
+        return wanted.write(source)
+    except (AttributeError, LookupError, TypeError, ValueError) as error:
+        if not source.kept:
+            raise
+        raise InvalidValue(
+            f"The table [x.{wanted.table}] of {persona_id} holds what the format {form} cannot say; mend it, or take it out."
+        ) from error
 
 
 def read_image(path: Path) -> bytes:

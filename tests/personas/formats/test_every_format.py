@@ -7,11 +7,13 @@ import random
 import re
 import tomllib
 from collections.abc import Iterator
+from contextlib import suppress
 from importlib import import_module
 from pathlib import Path
 from typing import Any
 
 import pytest
+import tomli_w
 import yaml
 
 from personas.errors import PersonaError
@@ -160,6 +162,25 @@ def test_an_export_gives_back_what_was_imported(store: Store, tmp_path: Path, ex
         assert again.name == known.name or not (is_named and example.comes_back)
         assert comparable(again) == comparable(known) or not example.comes_back
         assert export(store, one.id, form.name, image=image) == exported
+
+
+@pytest.mark.parametrize("example", EXAMPLES, ids=lambda one: f"{one.format}-{one.name}")
+def test_what_an_import_kept_may_be_changed_by_hand(store: Store, tmp_path: Path, example: Example) -> None:
+    form = format_named(example.format)
+    if form.write is None:
+        return
+    done = bring_in(store, put(tmp_path / "files", example), example.format)[0]
+    path, image = store.path(done.id), example.content if form.name == "card-png" else None
+    text = path.read_text(encoding="utf-8")
+    for key, value in parse(text).get("x", {}).get(form.table, {}).items():
+        for wrong in ("a text", 7, ["a text"], [{"name": 7}], {"entries": "a text"}, {key: value}):
+            if wrong == value:
+                continue
+            fields = parse(text)
+            fields["x"][form.table][key] = wrong
+            path.write_text(tomli_w.dumps(fields), encoding="utf-8")
+            with suppress(PersonaError):
+                export(store, done.id, form.name, image=image)
 
 
 def comparable(one: ImportedPersona) -> Any:
