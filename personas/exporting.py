@@ -84,8 +84,8 @@ def read_image(path: Path) -> bytes:
         raise StorageError(f"There is no file {path}.") from None
 
 
-def write_files(exported: Exported, form: str, out: Path, *, into: bool = False) -> list[Path]:
-    """Write the files of an export and return where they are.
+def write_files(exported: Exported, form: str, out: Path, *, into: bool = False) -> dict[Path, str]:
+    """Write the files of an export and return where they are, and of one that was there where in it the export stands.
 
     Args:
         exported: one file, or several.
@@ -104,14 +104,15 @@ def write_files(exported: Exported, form: str, out: Path, *, into: bool = False)
     for place in places:
         if os.path.lexists(place) and merge is None:
             raise InvalidValue(f"{place} is there already; choose another --out, or take it away first.")
-    paths, made = [place.resolve() for place in places], list[Path]()
+    paths, made = dict.fromkeys([place.resolve() for place in places], ""), list[Path]()
     try:
         for path, content in zip(paths, exported.files.values(), strict=True):
             path.parent.mkdir(parents=True, exist_ok=True)
             if merge is not None and path.exists():
                 there = read_regular(path, root=path.parent, limit=SIZE_LIMIT)
                 check = partial(_require, path, there)
-                replace_file(path, merge(there, content), root=path.parent, check=check)
+                merged, paths[path] = merge(there, exported)
+                replace_file(path, merged, root=path.parent, check=check)
             else:
                 replace_file(path, content, root=path.parent, exclusive=True)
                 made.append(path)

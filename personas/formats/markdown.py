@@ -1,15 +1,17 @@
 """`markdown`: plain Markdown. `AGENTS.md` and its like become one part of a persona, other files its prompt.
 
-In a file of the person's own an export lives between two markers; the rest of the file stays byte for byte.
+In a file of the person's own an export lives between two markers; the rest of the file stays byte for byte. In the file that
+a persona was imported from, it takes the place of the text: a hash of that is kept.
 """
 
 from __future__ import annotations
 
 import re
+from hashlib import sha256
 from typing import Any
 
 from personas.formats.common import losses, take_texts
-from personas.formats.frontmatter import read_header, split, with_frontmatter
+from personas.formats.frontmatter import Split, read_header, split, with_frontmatter
 from personas.formats.text import ended, folder_of, hyphened, stem_of, text_of, without_blank_start
 from personas.formats.types import (
     Exported,
@@ -37,10 +39,8 @@ _WHOLE = re.compile(r"<!-- persona-editor: .* -->\n(?P<text>(?s:.*))<!-- persona
 
 def read(content: bytes, name: str) -> Imported:
     """Return the text of a file as a part, where its name says what it is, else as a prompt."""
-    header, body = split(text_of(content))
+    header, body = _split(text_of(content))
     fields, report = ({}, list[Note]()) if header is None else read_header(header, ("name", "description"))
-    if header is not None:
-        body = without_blank_start(body)
     if (ours := _WHOLE.match(body)) and _END not in ours["text"]:
         body = ours["text"]
     if not body.strip():
@@ -49,7 +49,7 @@ def read(content: bytes, name: str) -> Imported:
     kind = _PARTS.get(stem)
     fallback = stem if kind is None else folder_of(name).strip(".") or stem
     display, texts, kept, notes = take_texts(fields, "x.markdown.header", fallback=fallback)
-    table: dict[str, Any] = {}
+    table: dict[str, Any] = {"source_hash": _hash(body)}
     if header is not None:
         said = {key: fields[key] for key in ("name", "description") if isinstance(fields.get(key), str)}
         table["header"] = {**said, **kept}
@@ -65,6 +65,15 @@ def read(content: bytes, name: str) -> Imported:
         name=display, fields=texts, kept=table, documents=documents, report=(*report, *notes)
     )
     return Imported((persona,))
+
+
+def _split(text: str) -> Split:
+    header, body = split(text)
+    return Split(header, body if header is None else without_blank_start(body))
+
+
+def _hash(text: str) -> str:
+    return sha256(text.strip().encode()).hexdigest()
 
 
 def write(source: Source) -> Exported:
@@ -88,27 +97,35 @@ def write(source: Source) -> Exported:
         if isinstance(file, str) and re.fullmatch(r"\w+\.md", file)
         else f"{hyphened(persona.name, persona.id)}.md"
     )
-    return Exported({name: content}, tuple(report))
+    came_from = source.kept.get("source_hash")
+    return Exported({name: content}, tuple(report), came_from if isinstance(came_from, str) else "")
 
 
-def with_block(there: bytes, exported: bytes) -> bytes:
-    """Return a file that is there with the block of an export in place of the one of the same persona, else at its end.
+def with_block(there: bytes, exported: Exported) -> tuple[bytes, str]:
+    """Return a file that is there with the block of an export, and where in it that is.
+
+    It takes the place of the one of the same persona, or of the text that the persona was imported from; else it goes to
+    the end.
 
     Raises:
         Unreadable: the block in the file has no end, or the file is not UTF-8.
     """
-    text_of(there)
+    text = text_of(there)
     new = b"\r\n" if b"\r\n" in there else b"\n"
-    block = exported[exported.index(b"<!-- persona-editor: ") :].replace(b"\n", new)
+    content = next(iter(exported.files.values()))
+    block = content[content.index(b"<!-- persona-editor: ") :].replace(b"\n", new)
     first, last = block.split(new, 1)[0], _END.encode()
     start = there.find(first)
+    if start < 0 and _hash(body := _split(text).body) == exported.came_from:
+        above = there.splitlines(keepends=True)[: text[: len(text) - len(body)].count("\n")]
+        return b"".join(above) + block, "in place of the text that the persona was imported from"
     if start < 0:
         gap = b"" if not there else new if there.endswith(b"\n") else new + new
-        return there + gap + block
+        return there + gap + block, "at the end of what stands in it"
     end = there.find(last, start)
     if end < 0:
         raise Unreadable(f"its part {first.decode()} has no end; put {_END} behind it")
-    return there[:start] + block.rstrip(b"\r\n") + there[end + len(last) :]
+    return there[:start] + block.rstrip(b"\r\n") + there[end + len(last) :], ""
 
 
 def fits(_content: bytes, name: str) -> bool:

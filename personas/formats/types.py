@@ -110,10 +110,17 @@ class Source:
 
 @dataclass(frozen=True, slots=True)
 class Exported:
-    """Files by relative path, the main file first, and where each field of the persona went."""
+    """What an export writes.
+
+    Attributes:
+        files: by relative path, the main file first.
+        report: where each field of the persona went.
+        came_from: hash of the text that the persona was imported from, for `Format.merge`; empty: not known.
+    """
 
     files: Mapping[str, bytes]
     report: tuple[Note, ...] = ()
+    came_from: str = ""
 
 
 def _never(_content: bytes, _name: str) -> bool:
@@ -132,8 +139,8 @@ class Format:
             where it has one: "summarize/system.md". None: it is only written.
         write: returns the files of a persona; raises `Unreadable` where the format cannot say it. None: it is only read.
         fits: whether a file looks like this format; takes what `read` takes, and is cheap.
-        merge: returns a file that is there with an export in it, and all else in it as it is; takes both. None: a file that
-            is there is never written to.
+        merge: returns a file that is there with an export in it, and all else in it as it is, and in a few words where in it
+            that stands; takes both. None: a file that is there is never written to.
         shares: the name of the format whose table `[x.…]` it uses; empty: it has one of its own.
     """
 
@@ -143,7 +150,7 @@ class Format:
     read: Callable[[bytes, str], Imported] | None = None
     write: Callable[[Source], Exported] | None = None
     fits: Callable[[bytes, str], bool] = _never
-    merge: Callable[[bytes, bytes], bytes] | None = None
+    merge: Callable[[bytes, Exported], tuple[bytes, str]] | None = None
     shares: str = ""
 
     @property

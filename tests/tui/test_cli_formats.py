@@ -232,6 +232,22 @@ def test_markdown_is_written_between_its_own_markers(place: Workplace, work: Pat
     assert target.read_bytes() == b"<!-- persona-editor: red -->\nlost"
 
 
+@pytest.mark.parametrize("top", ["", "\ufeff---\r\nname: 'Mine'\r\nkey: [a]\r\n---\r\n\r\n"])
+def test_an_import_goes_back_to_its_file_in_place_of_the_text(place: Workplace, work: Path, top: str) -> None:
+    target = work / "AGENTS.md"
+    mine = f"{top}# Rules\r\n\r\nRun the tests.\r\n".encode()
+    target.write_bytes(mine)
+    run(place, "import", str(target), "--name", "Rules")
+    export = ("export", "rules", "--to", "markdown", "--out", str(target))
+    assert "in place of the text that the persona was imported from" in run(place, *export)[1]
+    begin, end = "<!-- persona-editor: rules -->\r\n", "<!-- persona-editor: end -->\r\n"
+    assert target.read_bytes() == mine.replace(b"# Rules", f"{begin}# Rules".encode()) + end.encode()
+    assert f"Wrote {target}\n" in run(place, *export)[1]
+    target.write_bytes(changed := mine + b"Mine alone.\r\n")
+    assert "at the end of what stands in it" in run(place, *export)[1]
+    assert target.read_bytes().startswith(changed)
+
+
 def test_a_linked_file_keeps_the_prompt_and_everything_else(place: Workplace, work: Path) -> None:
     agent = place.home / ".claude" / "agents" / "blue.md"
     agent.parent.mkdir(parents=True)

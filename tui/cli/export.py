@@ -18,7 +18,7 @@ from tui.cli.stderr import print_note
 @persona_argument
 @click.option("--to", "form", metavar="FORMAT", required=True, help="The format, see `persona formats`.")
 @click.option(
-    "--out", metavar="PATH", help="Write here instead of to stdout; a file that is there is not replaced."
+    "--out", metavar="PATH", help="Write here, not to stdout; into a file that is there only Markdown goes."
 )
 @click.option("--image", metavar="FILE", help="Of card-png: the picture to write into.")
 @override_option
@@ -35,7 +35,8 @@ def export(
 ) -> None:
     """Write a persona as a file of another program.
 
-    The text is the effective prompt. What the other format does not have is told on stderr.
+    The text is the effective prompt. What the other format does not have is told on stderr. A file that is there is refused; Markdown goes
+    into it between two markers, and the rest of it stays.
 
     \b
     persona export mentor --to claude --out .claude/agents/mentor.md
@@ -54,12 +55,13 @@ def export(
     )
     report = [note.to_record() for note in exported.report]
     if out is not None:
-        files = [str(path) for path in write_files(exported, form, Path(out), into=out.endswith("/"))]
+        files = write_files(exported, form, Path(out), into=out.endswith("/"))
         if as_json:
-            print_json({"id": persona_id, "format": form, "files": files, "report": report}, indent=2)
+            written = [str(path) for path in files]
+            print_json({"id": persona_id, "format": form, "files": written, "report": report}, indent=2)
             return
-        for path in files:
-            print_note(f"Wrote {path}")
+        for path, where in files.items():
+            print_note(f"Wrote {path}" + (f", {where}" if where else ""))
     else:
         (name, content), *more = exported.files.items()
         if more or b"\0" in content:
