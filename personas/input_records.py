@@ -7,6 +7,7 @@ import io
 import json
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
+from pathlib import PurePath
 from typing import Any, NamedTuple
 
 from personas.errors import InvalidValue
@@ -17,6 +18,17 @@ CONTENT = ("content", "input", "prompt", "question", "message", "text", "query")
 """What the column with the texts is called where nobody says it, the first one that is there."""
 _KEPT = ("id", "expect", "samples", "min_pass")
 _DELIMITERS = ",;\t"
+_ENDINGS = {
+    "": "",
+    "txt": "",
+    "md": "",
+    "csv": "CSV",
+    "tsv": "CSV",
+    "json": "JSON",
+    "jsonl": "JSON",
+    "ndjson": "JSON",
+}
+"""What a file is by its name's ending; empty: its text says it."""
 
 
 class InputsRead(NamedTuple):
@@ -38,16 +50,21 @@ def read_inputs(text: str, *, name: str = "", column: str = "") -> InputsRead:
 
     Args:
         text: of the file; its line ends are LF.
-        name: of the file, whose ending says what it is; else its text does.
+        name: of the file, whose ending says what it is; empty: its text does.
         column: the column, or key, with what is sent; empty: one of `CONTENT`, or the whole line.
 
     Raises:
-        InvalidValue: it cannot be read; the message names the line.
+        InvalidValue: it cannot be read, and the message names the line; or the file is of another kind.
     """
-    ending = name.rpartition(".")[2].lower()
-    if ending in ("jsonl", "ndjson", "json") or (ending not in ("csv", "tsv") and _is_json(text)):
+    kind = _ENDINGS.get(PurePath(name).suffix.lower().removeprefix(".") or name)
+    if kind is None:
+        raise InvalidValue(
+            "test inputs come from .txt or .md (one a line), .csv, .tsv, .json or .jsonl, or from - (stdin); "
+            "`persona import` makes personas of the files of other programs, with the test inputs in them."
+        )
+    if kind == "JSON" or (not kind and _is_json(text)):
         return _collected(_json_records(text), "JSON Lines", column)
-    if ending in ("csv", "tsv") or column or _is_csv(text):
+    if kind or column or _is_csv(text):
         return _collected(_csv_records(text, column), "CSV", column)
     return read_lines(text)
 
@@ -115,11 +132,20 @@ def _csv_records(text: str, column: str) -> list[tuple[str, Any]]:
     reader = _rows(text)
     records: list[tuple[str, Any]] = []
     header: list[str] = []
+    lines, end = text.split("\n"), 0
     try:
         for row in reader:
+            start, end = end, reader.line_num
             if not any(cell.strip() for cell in row):
                 continue
             if header:
+                if len(header) == 1 < len(row):  # what is no list of cells is a text with a comma
+                    row = ["\n".join(lines[start:end])]
+                if any(row[len(header) :]):
+                    raise InvalidValue(
+                        f"Line {end} has {len(row)} cells, and the first line {len(header)}; "
+                        "a text with a comma, semicolon or tab stands in double quotes."
+                    )
                 records.append(
                     (f"Line {reader.line_num}", dict(zip(header, map(str.strip, row), strict=False)))
                 )

@@ -23,8 +23,11 @@ ASKED, ANSWER = {"role": "user", "content": "Hi"}, {"role": "assistant", "conten
         ('{"id": 7, "question": "a", "score": null}\n"b"\n', "a.jsonl", "", "JSON Lines", [{"id": "7", "content": "a"}, {"content": "b"}]),
         ('["a",\n{"text": "b", "samples": 2}]', "", "", "JSON Lines", [{"content": "a"}, {"samples": 2, "content": "b"}]),
         ('{"q": "a", "content": "b"}', "", "q", "JSON Lines", [{"content": "a"}]),
+        ('Prompt\nHi, you\n"Bye, ""x"""\na,"b"\n', "a.csv", "", "CSV", [{"content": "Hi, you"}, {"content": 'Bye, "x"'}, {"content": 'a,"b"'}]),
+        ("prompt,score\na,1,,\n", "a.csv", "", "CSV", [{"content": "a"}]),
+        ("One: 1\nTwo: 2\n", "my.notes.MD", "", "lines", [{"content": "One: 1"}, {"content": "Two: 2"}]),
     ],
-    ids=range(8),
+    ids=range(11),
 )  # fmt: skip
 def test_what_a_text_holds(text: str, name: str, column: str, kind: str, tables: list[Any]) -> None:
     read = read_inputs(text, name=name, column=column)
@@ -55,8 +58,11 @@ def test_a_conversation_ends_with_the_last_message_of_the_user_and_what_is_left_
         ('{"content": 3}', "", "", "Line 1: content is no text"),
         ('{"content": "a", "expect": [{"type": "contain", "value": "b"}]}', "", "", "did you mean contains?"),
         ('{"messages": [{"role": "user"}]}', "", "", "Line 1: a message has a role"),
+        ("id,prompt\na,b\nc,Hi, you\n", "a.csv", "", "Line 3 has 3 cells, and the first line 2"),
+        ("key: sk-1\n", "promptfooconfig.yaml", "", "`persona import` makes personas"),
+        ("FROM llama\n", "Modelfile", "", "come from .txt or .md"),
     ],
-    ids=range(11),
+    ids=range(14),
 )
 def test_what_cannot_be_read_is_named_with_its_line(text: str, name: str, column: str, why: str) -> None:
     with pytest.raises(InvalidValue) as caught:

@@ -138,7 +138,7 @@ def copy_inputs(
 @result_option
 @click.pass_context
 def import_inputs(ctx: click.Context, file: str, column: str, dry_run: bool, as_json: bool) -> None:
-    """Add the test inputs of a file: one a line, CSV, or JSON Lines.
+    """Add the test inputs of a file: one a line (.txt, .md), CSV, or JSON Lines.
 
     Of CSV the column `content`, `input`, `prompt`, `question`, `message`, `text` or `query` is taken, and `id`; of JSON
     Lines `messages` too, which is a conversation, and all that `export` writes. What is there already is not added again.
@@ -151,9 +151,11 @@ def import_inputs(ctx: click.Context, file: str, column: str, dry_run: bool, as_
     if file == "-":
         read = read_inputs(read_stdin(), column=column)
     else:
-        content = _content(expanded(file))
+        path = expanded(file)
+        content = _content(path)
+        name = file if path.is_file() else ""  # a pipe has no name that says what it is
         try:
-            read = read_inputs(with_lf(decode(content).text), name=file, column=column)
+            read = read_inputs(with_lf(decode(content).text), name=name, column=column)
         except (BrokenFile, InvalidValue) as error:
             raise InvalidValue(f"{file}: {error}") from None
     change = add(invocation.store, persona_id, read.tables)
