@@ -3,20 +3,25 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 from personas.compiled import Options
 from personas.errors import InvalidValue, PersonaError, StorageError
 from personas.files.text_file import read_regular, replace_file, storage_error
-from personas.formats.registry import format_named
+from personas.formats.registry import format_named, formats
 from personas.formats.text import SIZE_LIMIT
-from personas.formats.types import Exported, Source
+from personas.formats.types import Exported, Note, Source
 from personas.library.folders import Library
 from personas.persona import broken_file
 from personas.store import Store
 from personas.toml.parse import parse
+
+_SIGNS = frozenset({"source_hash", "file", "copies", "is_text", "is_template"})
+"""Keys in `[x.FORMAT]` that say how a file was written, and nothing of the persona."""
 
 
 def export(
@@ -62,13 +67,25 @@ def export(
         image=image,
     )
     try:
-        return wanted.write(source)
+        exported = wanted.write(source)
     except (AttributeError, LookupError, TypeError, ValueError) as error:
         if not source.kept:
             raise
         raise InvalidValue(
             f"The table [x.{wanted.table}] of {persona_id} holds what the format {form} cannot say; mend it, or take it out."
         ) from error
+    return replace(exported, report=(*exported.report, *_left_out(tables, wanted.table)))
+
+
+def _left_out(tables: Any, table: str) -> Iterator[Note]:
+    """Yield a note for each thing that was kept of a file of another format than that of a table."""
+    for name in sorted({one.table for one in formats()} - {table}):
+        kept = tables.get(name) if isinstance(tables, dict) else None
+        for key, value in kept.items() if isinstance(kept, dict) else ():
+            keys = value if key == "header" and isinstance(value, dict) else ()
+            for path in [f"{key}.{one}" for one in keys if one not in ("name", "description")] or [key]:
+                if path not in _SIGNS and (path != "header" or not keys):
+                    yield Note(f"x.{name}.{path}", None, "it was kept from a file of another format")
 
 
 def read_image(path: Path) -> bytes:
