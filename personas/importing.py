@@ -231,6 +231,7 @@ class Importer:
         if len(found.personas) > 1:
             raise InvalidValue(f"It holds {len(found.personas)} personas; --into takes a file with one.")
         (one,) = found.personas
+        own_prompt, own = self._store.get(persona_id).system_prompt, parse(self._store.text(persona_id))
         links = self._documents(persona_id, one.documents)
         undo: list[Any] = []
 
@@ -261,7 +262,10 @@ class Importer:
         left = {"name": "the persona has its own"} if name is None else {}
         if _is_of_documents(one):
             left["description"] = "the persona has its own"
-        return _done(found, one, persona_id, links, name, left)
+        done = _done(found, one, persona_id, links, name, left)
+        places = _replaced({**own, "system_prompt": own_prompt}, one, found.format.table, left)
+        notes = [Note(place, place, "what the persona had there is replaced") for place in places]
+        return replace(done, report=(*done.report, *notes))
 
     def _free_id(self, display: str) -> str:
         return free_id(slug(display, fallback="persona"), lambda wanted: wanted in self._taken)
@@ -378,6 +382,22 @@ def _done(
         if holds_key(text)
     ]
     return Done(found.source, found.format.name, persona_id, tuple(report), tuple(links))
+
+
+def _replaced(
+    own: Mapping[str, Any], one: ImportedPersona, form: str, left: Collection[str]
+) -> Iterator[str]:
+    """Yield the places of a persona that said something else before an imported one was put into it."""
+    for key, value in one.fields.items():
+        if key != "test_inputs" and key not in left and value and own.get(key) not in (None, "", [], value):
+            yield key
+    known = {table.get("id"): table for table in own.get("test_inputs", ())}
+    for table in one.fields.get("test_inputs", ()):
+        if known.get(table["id"], table) != table:
+            yield f"test_inputs.{table['id']}"
+    for key, value in own.get("x", {}).get(form, {}).items() if one.kept else ():
+        if one.kept.get(key) != value:
+            yield f"x.{form}.{key}"
 
 
 def _text_of(display: str, one: ImportedPersona, form: str, links: Mapping[str, _Link]) -> str:

@@ -183,7 +183,7 @@ def report_lines(report: Sequence[Note]) -> list[str]:
     for note in report:
         if note.why:
             field = re.sub(r"(?<=\.)\d+(?=\.)", "*", note.field)
-            moved_to = "" if note.went_to is None else f" -> {note.went_to}"
+            moved_to = "" if note.went_to in (None, note.field) else f" -> {note.went_to}"
             whys.setdefault((note.went_to is None, note.why), []).append(field + moved_to)
     return lines + [
         f"{'left out: ' if is_left_out else ''}{', '.join(dict.fromkeys(fields))}: {why}"
