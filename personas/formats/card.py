@@ -15,10 +15,10 @@ import zipfile
 import zlib
 from collections.abc import Iterable, Mapping
 from copy import deepcopy
-from dataclasses import replace
 from io import BytesIO
 from typing import Any
 
+from personas.formats.common import prompt_of
 from personas.formats.json_file import is_json_object, load_json
 from personas.formats.lorebook import read_entries
 from personas.formats.png import SIGNATURE, read_texts, replace_texts
@@ -34,9 +34,7 @@ from personas.formats.types import (
     Source,
     Unreadable,
 )
-from personas.library.assembly import assemble
 from personas.library.documents import FIELDS, LibraryDocument
-from personas.persona import PartLink
 
 _TABLE = "x.card"
 _OURS = "persona-editor"
@@ -371,7 +369,7 @@ def _card(source: Source) -> tuple[dict[str, Any], tuple[Note, ...]]:
     data = {
         **deepcopy(_DEFAULTS),
         **kept,
-        "system_prompt": _prompt(source, rest) if said else source.prompt,
+        "system_prompt": prompt_of(source, rest) if said else source.prompt,
         **{key: said[f"{_TAG}{key}"] for key in _PARTS if f"{_TAG}{key}" in said},
     }
     if one_line(str(kept.get("name", "")))[:_NAME_LENGTH] != persona.name:
@@ -400,22 +398,6 @@ def _entries(data: Mapping[str, Any]) -> list[dict[str, Any]]:
     book = data.get("character_book")
     entries = book.get("entries") if isinstance(book, dict) else None
     return [one if isinstance(one, dict) else {} for one in entries] if isinstance(entries, list) else []
-
-
-def _prompt(source: Source, documents: Iterable[LibraryDocument]) -> str:
-    """Return the effective prompt of what is no field of a card by itself."""
-    names: dict[str, list[str]] = {}
-    for one in documents:
-        names.setdefault(one.kind, []).append(one.name)
-    persona = replace(
-        source.persona,
-        parts=tuple(PartLink(name=one) for one in names.get("part", ())),
-        traits=tuple(names.get("trait", ())),
-        skills=tuple(names.get("skill", ())),
-        guardrails=tuple(names.get("guardrail", ())),
-        arc=None,
-    )
-    return assemble(persona, {(one.kind, one.name): one for one in documents}).text
 
 
 def _record(document: LibraryDocument) -> dict[str, Any]:

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from dataclasses import replace
 from typing import Any
 
 from personas.formats.text import hyphened, one_line, plain_text
 from personas.formats.toml_ready import toml_ready
 from personas.formats.types import Note, Source
+from personas.library.assembly import assemble
+from personas.library.documents import LibraryDocument
+from personas.persona import PartLink
 
 
 def take_text(fields: dict[str, Any], key: str, went_to: str, notes: list[Note]) -> str:
@@ -65,6 +70,22 @@ def named_and_described(source: Source) -> tuple[dict[str, Any], tuple[Note, ...
         *losses(source),
     )
     return {"name": name, "description": description, **kept}, report
+
+
+def prompt_of(source: Source, documents: Iterable[LibraryDocument]) -> str:
+    """Return the effective prompt of a persona as if these of its documents were all."""
+    names: dict[str, list[str]] = {}
+    for one in documents:
+        names.setdefault(one.kind, []).append(one.name)
+    persona = replace(
+        source.persona,
+        parts=tuple(PartLink(name=one) for one in names.get("part", ())),
+        traits=tuple(names.get("trait", ())),
+        skills=tuple(names.get("skill", ())),
+        guardrails=tuple(names.get("guardrail", ())),
+        arc=None,
+    )
+    return assemble(persona, {(one.kind, one.name): one for one in documents}).text
 
 
 def losses(source: Source, *, but: tuple[str, ...] = ()) -> list[Note]:

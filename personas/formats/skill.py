@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from personas.formats.common import named_and_described, take_texts
+from personas.formats.common import named_and_described, prompt_of, take_texts
 from personas.formats.frontmatter import read_header, split, with_frontmatter
 from personas.formats.text import folder_of, stem_of, text_of, without_blank_start
 from personas.formats.types import (
@@ -43,12 +43,16 @@ def read(content: bytes, name: str) -> Imported:
 
 
 def write(source: Source) -> Exported:
-    """Return a skill: the one that a persona without a prompt has, else its effective prompt."""
+    """Return a skill: the one that the persona was imported as, and below it what its prompt has more; else that prompt."""
     fields, report = named_and_described(source)
-    own = source.documents if not source.persona.system_prompt.strip() else ()
-    if len(own) == 1 and own[0].kind == "skill":
-        text = own[0].content
-        report = tuple(note for note in report if note.field != "links")
+    persona, skills = source.persona, [one for one in source.documents if one.kind == "skill"]
+    if len(skills) == 1 and (
+        not persona.system_prompt.strip() or skills[0].description == persona.description
+    ):
+        others = [one for one in source.documents if one.kind != "skill"]
+        more = prompt_of(source, others)
+        text = f"{skills[0].content.rstrip()}\n\n{more}" if more.strip() else skills[0].content
+        report = report if others else tuple(note for note in report if note.field != "links")
     else:
         text = source.prompt
     if len(str(fields["description"])) > LONGEST_DESCRIPTION:

@@ -144,9 +144,9 @@ def test_a_file_changes_a_persona_that_is_there(place: Workplace, work: Path) ->
     path.write_text("# mine\n" + path.read_text() + 'tags = ["a"] # kept\n')
     before = path.read_text()
     said, _ = run(place, "import", str(work / "agents" / "red.md"), "--into", "mentor")
-    assert (
-        said.splitlines()[0].startswith("mentor  from ") and "left out: name: the persona has its own" in said
-    )
+    assert said.splitlines()[0].startswith("mentor  from ")
+    assert "left out: name: the persona has its own" in said
+    assert "  system_prompt: what the persona had there is replaced\n" in said
     assert path.read_text() == (
         '# mine\nname = "Mentor"\nsystem_prompt = """\nYou are red.\n"""\ntags = ["a"] # kept\n'
         'description = "Looks at red"\n\n[x.claude]\nmodel = "opus"\n'
@@ -161,6 +161,17 @@ def test_a_file_changes_a_persona_that_is_there(place: Workplace, work: Path) ->
         run(place, "undo", "mentor")
     assert path.read_text() == before and not list((place.home / "library").rglob("*.toml"))
     assert "no persona 'gone'" in run(place, "import", str(work), "--into", "gone", code=1)[1]
+
+
+def test_what_a_prompt_has_more_follows_the_skill(place: Workplace, work: Path) -> None:
+    (work / "pdf").mkdir()
+    skill = "---\nname: pdf\ndescription: Fills forms\n---\n\n# Forms\n\nFill them.\n"
+    (work / "pdf" / "SKILL.md").write_text(skill)
+    run(place, "import", str(work / "pdf" / "SKILL.md"))
+    path = place.home / "personas" / "pdf.toml"
+    path.write_text(path.read_text().replace('system_prompt = ""', 'system_prompt = "Be brief."'))
+    assert run(place, "export", "pdf", "--to", "skill", "--out", str(work / "out") + "/")[0] == ""
+    assert (work / "out" / "pdf" / "SKILL.md").read_text().rstrip() == f"{skill}\nBe brief."
 
 
 def test_nothing_is_left_of_an_import_that_fails(
