@@ -229,6 +229,16 @@ class Document:
         """Return the log as it is recorded."""
         return self.versions.log(None if content is None else sha256(content))
 
+    def last_stored(self, path: Path) -> bytes | None:
+        """Return what one of its files held last, as far as that is stored; None where it never was."""
+        log = self.versions.log(None)
+        shas = [sha for one in reversed(log.changes()) for sha in (one.sha, one.before)]
+        for sha in dict.fromkeys([log.last_sha, *shas, log.first_sha]):
+            content = self.versions.find(sha)
+            if content is not None and (file := self.unpack(content).get(path)) is not None:
+                return file
+        return None
+
     def catch_up(self, content: bytes | None) -> VersionLog:
         """Return the log, in which a change made outside the program has become a version of its own.
 

@@ -230,9 +230,25 @@ def test_a_missing_file_breaks_the_persona_and_can_be_written_again(two: Two) ->
     assert two.bytes == whole
     two.md.unlink()
     assert two.change(SetPrompt("Typed.\n")).error is None
-    assert two.md.read_text() == "Typed.\n"
+    assert two.md.read_text() == f"{HEAD}Typed.\n"
     with pytest.raises(Conflict, match="break"):  # no undo takes the person's file away
         two.store.undo("billing")
+
+
+def test_what_is_typed_where_a_file_is_gone_goes_into_what_it_held_last(two: Two) -> None:
+    stored = b"\xef\xbb\xbf" + (HEAD + BODY).replace("\n", "\r\n").encode()
+    two.md.unlink()
+    assert two.change(SetPrompt("Nothing is known.\n")).error is None
+    assert two.md.read_bytes() == b"Nothing is known.\n"
+    two.md.write_bytes(stored)
+    two.change(EditPrompt("One.", "1."))
+    two.md.unlink()
+    two.change(SetName("Bills"))  # a version without the file
+    two.change(SetPrompt(f"My {BODY}"))
+    assert two.md.read_bytes() == stored.replace(b"\r\n\r\nYou", b"\r\nMy \r\nYou")
+    two.md.unlink()
+    two.change(SetPrompt(BODY))
+    assert two.md.read_bytes() == stored
 
 
 @pytest.mark.parametrize(

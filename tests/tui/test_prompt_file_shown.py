@@ -91,7 +91,8 @@ async def test_a_conflict_is_chosen_from_and_a_missing_file_written_anew(
         assert p.prompt.raw == "theirs\nsecond\nthird\n"
         await p.write("anew ")
         await p.main.documents.flush()
-        assert "anew " in file.read_text() and store.get("one").error is None
+        assert file.read_text() == HEAD + p.prompt.raw and "anew " in p.prompt.raw
+        assert store.get("one").error is None
         await p.until(lambda: not p.main.prompt_pane.banner.display)
 
 
