@@ -132,5 +132,5 @@ async def test_marked_test_inputs_are_moved_or_copied_to_a_persona_and_one_undo_
         await p.say("/copy")
         assert "Copy y to" in drawn(await p.dialog(Pick))
         await p.press("down", "enter")
-        await p.told("1 test input copied to Cc. `persona undo c` takes it back.")
+        await p.told("1 test input copied to Cc. Ctrl+Z there takes it back.")
         assert (ids("a"), ids("c")) == (["x", "y", "z"], ["y"])

@@ -8,7 +8,6 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from personas.errors import PersonaError, UnknownPersona
-from personas.files.slug import command
 from tui.commands.registry import sentence
 from tui.document.version_names import local_now, when
 
@@ -388,7 +387,8 @@ class PersonaCommands:
         done = await self._change_inputs(lambda store: move(store, persona.id, ids, to, is_copy=is_copy))
         if done is not None:
             how = "copied" if is_copy else "moved"
-            back = f" `{command('undo', to)}` takes it back." if is_copy else self._taken_back()
+            there = sentence("edit.undo", self._host.keymap, " {} there takes it back.")
+            back = there if is_copy else self._taken_back()
             self._host.show_message(f"{_counted(len(ids), 'test input')} {how} to {names[to]}.{back}")
         return done is not None
 
