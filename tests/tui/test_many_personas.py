@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import threading
 from pathlib import Path
 
 import pytest
 
 from agent.models.anthropic.client import AnthropicModel
 from agent.models.scripted import answer
+from personas import proposals
 from personas.changes import EditPrompt
-from personas.versions.authorship import USER
+from personas.store import Store
+from personas.versions.authorship import USER, Author
 from tests.support.messages_server import MessagesServer, Refusal
 from tests.support.program import Gate, GatedModel, Program, make_store, program
 from tests.tui.test_app_layout import drawn
@@ -17,6 +20,7 @@ from tests.tui.test_cli_many import PROMPT, answers
 from tui.screens.dialogs.proposal import ShowProposal
 from tui.screens.dialogs.text_prompt import AskText
 from tui.settings.schema import Settings
+from tui.terminal.textual_compat import key_order
 
 IDS = [f"p{number}" for number in range(7)]
 FILES = {
@@ -139,3 +143,36 @@ async def test_who_only_answers_is_counted(tmp_path: Path) -> None:
         await p.press("asterisk")
         await p.say("/each Warmer.")
         await p.until(lambda: "0 of 2 personas have a proposal. 2 answered without one" in strip(p))
+
+
+async def test_keys_in_the_queue_go_to_the_proposal_that_they_are_for(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    store = make_store(tmp_path, {key: FILES[key] for key in IDS[:3]})
+    for key in IDS[:3]:
+        by = Author("agent", "s", key, "Warmer.")
+        run = proposals.ProposalStore(Store(store.home), key, by)
+        run.change(key, EditPrompt("kind", "warm"), revision=None, by=by)
+    refuse, may_go_on = proposals.refuse, threading.Event()
+    monkeypatch.setattr(proposals, "refuse", lambda *given: may_go_on.wait(60) and refuse(*given))
+    monkeypatch.setattr(key_order, "LONGEST", 60.0)
+    async with program(store, persona_id="p0") as p:
+        await p.say("/review")
+        dialog = await proposal(p, "1")
+        await p.press("x", "e")  # the disk is slow
+        await p.write("Shy, x.")
+        assert p.app.screen is dialog
+        may_go_on.set()
+        await p.until(lambda: isinstance(p.app.screen, AskText) and "Shy, x." in drawn(p.app.screen))
+        await p.press("enter")
+        await p.until(lambda: "+Shy, x." in drawn(dialog))
+        assert await proposal(p, "2") is dialog
+        await p.press("y", "y")  # pressed twice: it keeps one
+        await proposal(p, "3")
+        await p.press("f8")  # of the person's, not of P0 behind it
+        await p.told("1 kept, 1 refused, 1 left. Open P1: F8 there takes back what is kept.")
+        assert [store.get(key).system_prompt for key in IDS[:3]] == [
+            PROMPT.format("p0"),
+            PROMPT.format("p1").replace("kind", "warm") + "Shy, x.",
+            PROMPT.format("p2"),
+        ]

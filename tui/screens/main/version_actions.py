@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from tui.app.host import Host
     from tui.document.controller import DocumentController
     from tui.outputs.controller import OutputsController
+    from tui.screens.dialogs.proposal import ShowProposal
     from tui.screens.dialogs.versions import Versions
     from tui.screens.main.comparison_actions import ComparisonActions
 
@@ -187,7 +188,13 @@ class VersionActions:
         proposal = next((one for one in document.proposals if name in (None, one.name)), None)
         if proposal is None:
             return False
-        done = await self._decide(document.id, proposal)
+        from tui.screens.dialogs.proposal import ShowProposal
+
+        dialog = ShowProposal(stays=True)
+        try:
+            done = await self._decide(dialog, document.id, proposal)
+        finally:
+            dialog.dismiss()
         if done is not None:
             back = sentence("agent.undo", self._host.keymap, " {} takes that back.") if done.kept else ""
             also = f", also in {done.others}" if done.others else ""
@@ -202,6 +209,7 @@ class VersionActions:
         """Show every proposal of the home that waits, one after another, and do what the person decides of each."""
         from personas.errors import PersonaError
         from personas.proposals import waiting
+        from tui.screens.dialogs.proposal import ShowProposal
 
         if (documents := self._known()) is None:
             return
@@ -211,32 +219,40 @@ class VersionActions:
             self._host.show_message("No proposal waits for your word.")
             return
         kept, refused = list[str](), 0
-        for place, (key, proposal) in enumerate(queue, 1):
-            try:
-                done = await self._decide(key, proposal, f"{place} of {len(queue)}")
-            except PersonaError as error:  # decided elsewhere meanwhile, or the disk refuses: it is left
-                self._host.show_message(str(error), error=True)
-                continue
-            if done is None:
-                break
-            if done.kept:
-                kept.append(key)
-            refused += done.kept is False
+        dialog = ShowProposal(queued=True, stays=True)
+        try:
+            for place, (key, proposal) in enumerate(queue, 1):
+                try:
+                    done = await self._decide(dialog, key, proposal, f"{place} of {len(queue)}")
+                except PersonaError as error:  # decided elsewhere meanwhile, or the disk refuses: it is left
+                    self._host.show_message(str(error), error=True)
+                    continue
+                if done is None:
+                    break
+                if done.kept:
+                    kept.append(key)
+                refused += done.kept is False
+        finally:
+            dialog.dismiss()
         self._host.show_message(self._reviewed(kept, refused, len(queue)))
 
     def _reviewed(self, kept: Sequence[str], refused: int, count: int) -> str:
         """Return what came of a review."""
         told = f"{len(kept)} kept, {refused} refused, {count - len(kept) - refused} left."
-        back = sentence("agent.undo", self._host.keymap, " {} takes back what is kept") if kept else ""
-        if not back:
+        if not kept:
             return told
-        where = "" if self._documents.id in kept else f", in {self._documents.view.name_of(kept[-1])}"
-        return f"{told}{back}{where}."
+        if self._documents.id in kept:
+            return told + sentence("agent.undo", self._host.keymap, " {} takes back what is kept.")
+        back = sentence("agent.undo", self._host.keymap, ": {} there takes back what is kept.")
+        return f"{told} Open {self._documents.view.name_of(kept[-1])}{back}" if back else told
 
-    async def _decide(self, key: str, proposal: Version, place: str = "") -> _Decided | None:
+    async def _decide(
+        self, dialog: ShowProposal, key: str, proposal: Version, place: str = ""
+    ) -> _Decided | None:
         """Show one proposal, and do what the person decides; None where they close it, and it waits on.
 
         Args:
+            dialog: shows it; it is opened with the first one, and stays open.
             key: of the document.
             proposal: for it.
             place: where it stands in a queue; empty for none.
@@ -244,7 +260,6 @@ class VersionActions:
         from personas.edited_text import edited_diff
         from personas.errors import Conflict
         from personas.proposals import keep, preview, refuse
-        from tui.screens.dialogs.proposal import ShowProposal
 
         documents, workspace, name = self._documents, self._documents.workspace, proposal.name or ""
         shown = [place, documents.view.name_of(key)] if place else []
@@ -256,8 +271,10 @@ class VersionActions:
                 edited_diff(one.before, one.after, f"{one.key}.toml", f"{one.key}.toml") for one in texts
             )
             conflict = next((str(one.conflict) for one in texts if one.conflict is not None), "")
-            dialog = ShowProposal(title, diff, conflict, edits="/" not in key, queued=bool(place))
-            match await self._host.ask(dialog):
+            dialog.show(title, diff, conflict, edits="/" not in key)
+            if not dialog.is_mounted:
+                self._host.start(self._host.ask(dialog))
+            match await dialog.decided():
                 case None:
                     return None
                 case "later":
