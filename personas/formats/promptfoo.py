@@ -46,6 +46,8 @@ _WHYS = {
     "nunjucksFilters": "code is kept and never run",
 }
 _ALONE = "disableDefaultAsserts"
+_LONGEST_NAME = 80
+"""Most characters of a description that becomes the persona's name."""
 _NOTHING_SAID = "Begin."
 """What the persona is told where a test has no words for it."""
 
@@ -112,7 +114,9 @@ class _Reading:
         ]
         fields |= {"system_prompt": self.system, "test_inputs": self.ready(inputs)}
         stem = stem_of(name)
-        known = self.label or (folder_of(name) if stem.startswith("promptfooconfig") else "") or stem
+        described = one_line(str(fields.get("description", "")))
+        known = self.label or (described if len(described) <= _LONGEST_NAME else "")
+        known = known or (folder_of(name) if stem.startswith("promptfooconfig") else "") or stem
         return ImportedPersona(
             name=one_line(plain_text(known)),
             fields={key: value for key, value in fields.items() if value},
@@ -292,15 +296,26 @@ def content_of(
     """
     values = values_of(default, test)
     if chat:
-        return said_in(chat, values)
+        said_here, why = said_in(chat, values)
+        names = [name for one in chat for name in names_in(one["content"])]
+        if any(str(values.get(name)).startswith("file://") for name in names):
+            why = "; ".join(filter(None, (why, "files are not read: their paths stand in it")))
+        return said_here, why
     if not text and (said := _value(values, "input")).strip():
         return said, ""
     names = [name for name in names_in(text) if name in values] or list(_vars(test)) or list(values)
     found = {name: value for name in names if (value := _value(values, name)).strip()}
+    lost = [name for name in names if name not in found and str(values.get(name) or "").strip()]
+    why = (
+        f"{', '.join(lost)} is not in it: files are not read, and only a plain value is put in"
+        if lost
+        else ""
+    )
     if len(found) == 1:
-        return next(iter(found.values())), ""
+        return next(iter(found.values())), why
     if found:
-        return "\n".join(f"{name}: {value}" for name, value in found.items()), "its vars stand in it by name"
+        by_name = "\n".join(f"{name}: {value}" for name, value in found.items())
+        return by_name, "; ".join(filter(None, ("its vars stand in it by name", why)))
     return None, ""
 
 
