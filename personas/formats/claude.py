@@ -8,7 +8,7 @@ from personas.formats.text import hyphened, stem_of, text_of, without_blank_star
 from personas.formats.types import Exported, Format, Imported, ImportedPersona, Note, Source, Unreadable
 
 _TABLE = "x.claude"
-_KEYS = frozenset(
+KEYS = frozenset(
     [
         "name",
         "description",
@@ -34,7 +34,7 @@ def read(content: bytes, name: str) -> Imported:
     header, body = split(text_of(content))
     if header is None:
         raise Unreadable("it has no frontmatter, the lines between two `---` that name a subagent")
-    fields, report = read_header(header, _KEYS)
+    fields, report = read_header(header, KEYS)
     persona_name, fields, kept, notes = take_texts(fields, _TABLE, fallback=stem_of(name))
     prompt = without_blank_start(body)
     persona = ImportedPersona(

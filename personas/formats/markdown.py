@@ -10,6 +10,7 @@ import re
 from hashlib import sha256
 from typing import Any
 
+from personas.formats.claude import KEYS
 from personas.formats.common import losses, take_texts
 from personas.formats.frontmatter import Split, read_header, split, with_frontmatter
 from personas.formats.text import ended, folder_of, hyphened, stem_of, text_of, without_blank_start
@@ -40,14 +41,14 @@ _WHOLE = re.compile(r"<!-- persona-editor: .* -->\n(?P<text>(?s:.*))<!-- persona
 def read(content: bytes, name: str) -> Imported:
     """Return the text of a file as a part, where its name says what it is, else as a prompt."""
     header, body = _split(text_of(content))
-    fields, report = ({}, list[Note]()) if header is None else read_header(header, ("name", "description"))
+    fields, report = ({}, list[Note]()) if header is None else read_header(header, KEYS)
     if (ours := _WHOLE.match(body)) and _END not in ours["text"]:
         body = ours["text"]
     if not body.strip():
         raise Unreadable("it has no text")
     stem = stem_of(name)
     kind = _PARTS.get(stem)
-    fallback = stem if kind is None else folder_of(name).strip(".") or stem
+    fallback = stem if kind is None else _title(body) or folder_of(name).strip(".") or stem
     display, texts, kept, notes = take_texts(fields, "x.markdown.header", fallback=fallback)
     table: dict[str, Any] = {"source_hash": _hash(body)}
     if header is not None:
@@ -70,6 +71,13 @@ def read(content: bytes, name: str) -> Imported:
 def _split(text: str) -> Split:
     header, body = split(text)
     return Split(header, body if header is None else without_blank_start(body))
+
+
+def _title(text: str) -> str:
+    """Return the heading that a text begins with, empty where it has none, or one that only says a file's name."""
+    found = re.match(r"\s*# +(.{1,80})\n", text)
+    title = "" if found is None else found[1].strip("# \t")
+    return "" if title.partition(".md")[0].upper() in _PARTS else title
 
 
 def _hash(text: str) -> str:

@@ -8,7 +8,7 @@ _AGENTS = (
 _SOUL = "---\nname: Vesper\nversion: 1.2\ntags: [calm, dry]\napi_key: sk-abcdef1234567890\n---\n\nYou are Vesper: \u201ccalm\u201d.\n"
 
 EXAMPLES = [
-    Example("markdown", "shop/AGENTS.md", _AGENTS.encode(), says=("shop", _AGENTS)),
+    Example("markdown", "shop/AGENTS.md", _AGENTS.encode(), says=("How to work here", _AGENTS)),
     Example(
         "markdown",
         "workspace/SOUL.md",
