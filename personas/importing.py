@@ -21,7 +21,7 @@ from personas.files.slug import free_id, slug
 from personas.files.text_file import read_regular, sha256
 from personas.folder import taken_ids
 from personas.formats.registry import format_named, format_of, formats
-from personas.formats.secrets import holds_key
+from personas.formats.secrets import seen_in
 from personas.formats.text import SIZE_LIMIT, one_line, plain_text
 from personas.formats.types import Format, ImportedPersona, NewDocument, Note, Unreadable
 from personas.library.documents import FIELDS, Kind
@@ -42,6 +42,7 @@ _TOP = ("name", "description", "tags", "summary", "system_prompt")
 _FOLDERS = frozenset({".claude", ".codex", ".gemini"})
 """Hidden folders that are looked into."""
 _NAME_LENGTH = 200
+_AGAIN = "the library has this text already; a change of it counts for each persona that links it"
 
 
 @dataclass(frozen=True, slots=True)
@@ -367,19 +368,25 @@ def _done(
     """
     if name is not None:
         left = {**left, "name": f"it is called {name} here"}
+    again = {key: _AGAIN for key, at in links.items() if not at.is_new}
     real = {f"{at.document.kind} {at.document.name}": key for key, at in links.items()}
     report = [
         Note(note.field, None, why)
         if (why := left.get(note.went_to or ""))
-        else replace(note, went_to=real.get(note.went_to or "", note.went_to))
+        else replace(
+            note,
+            went_to=(went_to := real.get(note.went_to or "", note.went_to)),
+            why="; ".join(filter(None, (note.why, again.get(went_to or "")))),
+        )
         for note in one.report
     ]
-    words = {key: str(value) for key, value in one.fields.items()}
+    words = {key: _said(value) for key, value in one.fields.items()}
+    words |= {f"x.{found.format.table}.{key}": _said(value) for key, value in one.kept.items()}
     words |= {key: str(at.document.fields.get("content", "")) for key, at in links.items()}
     report += [
-        Note(where, where, "something in it looks like a key; words are not changed")
+        Note(where, where, f"something in it looks like {what}; words are not changed")
         for where, text in words.items()
-        if holds_key(text)
+        for what in seen_in(text)
     ]
     return Done(found.source, found.format.name, persona_id, tuple(report), tuple(links))
 
@@ -398,6 +405,13 @@ def _replaced(
     for key, value in own.get("x", {}).get(form, {}).items() if one.kept else ():
         if one.kept.get(key) != value:
             yield f"x.{form}.{key}"
+
+
+def _said(value: Any) -> str:
+    """Return the words in plain data."""
+    if isinstance(value, Mapping):
+        value = [*value.values()]
+    return "\n".join(map(_said, value)) if isinstance(value, list | tuple) else str(value)
 
 
 def _text_of(display: str, one: ImportedPersona, form: str, links: Mapping[str, _Link]) -> str:

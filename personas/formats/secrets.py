@@ -14,6 +14,7 @@ _SECRETS = re.compile(
 )
 _ACCOUNTS = re.compile(r"(?:\w+_)?(?:e_?mails?|user_?id|account_?id|org_?id|organization_?id|owner_?id)")
 _ADDRESS = re.compile(r"(?:[^<>@]*<)?[^\s<>@]+@[^\s<>@]+\.[A-Za-z]{2,}>?")
+_ADDRESS_IN_WORDS = re.compile(r"[\w.+-]{1,64}@(?:[\w-]{1,63}\.){1,5}[A-Za-z]{2,}")
 _REFERENCE = re.compile(r"\$\{?\{?\s*[\w.:-]+\s*\}?\}?")
 
 
@@ -41,6 +42,12 @@ def is_secret(key: str, value: Any) -> str:
 
 
 def holds_key(text: str) -> bool:
-    """Whether something in a text looks like a key: such words stay, and the report says so."""
+    """Whether something in a text looks like a key."""
     found = (match[0] for match in KEY_SHAPES.finditer(text))
     return any(one.startswith("sk-") or any(sign.isdigit() for sign in one) for one in found)
+
+
+def seen_in(text: str) -> list[str]:
+    """Return what something in a text looks like that had better not be there: such words stay, and the report says so."""
+    found = {"a key": holds_key(text), "an e-mail address": bool(_ADDRESS_IN_WORDS.search(text))}
+    return [what for what, is_there in found.items() if is_there]
