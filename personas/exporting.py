@@ -85,7 +85,7 @@ def _left_out(tables: Any, table: str) -> Iterator[Note]:
             keys = value if key == "header" and isinstance(value, dict) else ()
             for path in [f"{key}.{one}" for one in keys if one not in ("name", "description")] or [key]:
                 if path not in _SIGNS and (path != "header" or not keys):
-                    yield Note(f"x.{name}.{path}", None, "it was kept from a file of another format")
+                    yield Note(f"x.{name}.{path}", None, "kept from a file of another format")
 
 
 def read_image(path: Path) -> bytes:

@@ -78,6 +78,7 @@ _ENTRY_DEFAULTS = {"use_regex": False, "constant": False}
 """What V3 wants of each entry of a book."""
 _SPEC = {"spec": "chara_card_v2", "spec_version": "2.0"}
 """Which card it is; an export says it anew."""
+_WRITTEN = "an export writes a V2 card, and into a picture a V3 card too"
 _WHYS = {
     "first_mes": "a first message is no part of a prompt",
     "creator_notes": "notes of the creator never reach the prompt",
@@ -156,7 +157,7 @@ def _read_card(record: Any, name: str, notes: Iterable[Note] = ()) -> Imported:
     if beside:
         kept |= reading.beside(beside)
     spec = [
-        Note(key, key) if record[key] == value else Note(key, None, "an export writes a V2 card")
+        Note(key, key) if record[key] == value else Note(key, None, _WRITTEN)
         for key, value in _SPEC.items()
         if key in record
     ]
@@ -269,6 +270,12 @@ class _Reading:
             Note(one.field, one.went_to, one.why or _WHYS.get(one.field.removeprefix(self._where), ""))
             for one in notes
         ]
+        extensions = self._data.get("extensions")
+        depth = extensions.get("depth_prompt") if isinstance(extensions, dict) else None
+        if isinstance(depth, dict) and str(depth.get("prompt") or "").strip():
+            where = "extensions.depth_prompt"
+            why = "a text that front ends put into the chat; the prompt here is without it"
+            self._note(where, f"{_TABLE}.{where}", why)
         return kept
 
     def beside(self, record: dict[str, Any]) -> dict[str, Any]:
@@ -279,7 +286,10 @@ class _Reading:
         kept, notes = toml_ready(
             {key: value for key, value in rest.items() if key not in copies}, f"{_TABLE}.beside_data"
         )
-        self.notes += [*notes, *(Note(key, f"{_TABLE}.copies") for key in copies)]
+        self.notes += notes
+        if copies:
+            why = f"for V1 readers {', '.join(copies)} stand there too; an export writes them again"
+            self.notes.append(Note("copies beside data", f"{_TABLE}.copies", why))
         return {key: value for key, value in (("beside_data", kept), ("copies", copies)) if value}
 
     def _asset(self, at: int, asset: Any) -> Any:

@@ -64,7 +64,9 @@ def test_a_folder_is_imported_and_one_undo_takes_it_back(place: Workplace, work:
         f"green  from {work}/agents/green.md (claude)",
         f"red  from {work}/agents/red.md (claude)",
     ]
-    assert "as it is: name, description, body -> system_prompt" in said and "kept beside it: model" in said
+    assert (
+        "as it is: name, description, body -> system_prompt" in said and "kept in [x.claude]: model" in said
+    )
     assert note == "Imported 3 personas; persona undo work takes all of it back.\n"
     made = files(place)
     assert parse(made["personas/red.toml"].decode()) == {
@@ -161,6 +163,33 @@ def test_a_file_changes_a_persona_that_is_there(place: Workplace, work: Path) ->
         run(place, "undo", "mentor")
     assert path.read_text() == before and not list((place.home / "library").rglob("*.toml"))
     assert "no persona 'gone'" in run(place, "import", str(work), "--into", "gone", code=1)[1]
+
+
+def test_a_report_says_what_a_person_should_know(place: Workplace, work: Path) -> None:
+    card = {
+        "name": "Mara",
+        "description": "Keeper",
+        "first_mes": "Hi",
+        "creator_notes": "Ask me@example.com.",
+    }
+    depth = {"extensions": {"depth_prompt": {"prompt": "Stay dry.", "depth": 4}}}
+    (work / "mara.json").write_text(json.dumps({**card, "data": {**card, **depth}}))
+    said, _ = run(place, "import", str(work / "mara.json"))
+    assert "for V1 readers name, description, first_mes, creator_notes stand there too" in said
+    assert "data.extensions.depth_prompt -> x.card.extensions.depth_prompt: a text" in said
+    assert "x.card.creator_notes: something in it looks like an e-mail address; words are not changed" in said
+    assert "the library has this text already" in run(place, "import", str(work / "mara.json"))[0]
+    config = "description: Answers\nprompts: [Help.]\ntests: [{vars: {who: Jo, q: file://q.txt}}]\n"
+    (work / "promptfooconfig.yaml").write_text(config)
+    said, _ = run(place, "import", str(work / "promptfooconfig.yaml"))
+    assert said.startswith("answers  from") and "test_inputs.jo: q is not in it" in said
+    for number, (heading, name) in enumerate([("# Rules #", "rules"), ("# AGENTS.md - x", "w1")]):
+        (work / f"w{number}").mkdir()
+        (work / f"w{number}" / "CLAUDE.md").write_text(f"{heading}\n\nBe brief.\n")
+        assert run(place, "import", str(work / f"w{number}"))[0].startswith(f"{name}  from")
+    (work / "bad.md").write_text("---\nname: bad\ndescription: Use: it\ntools: Read\n---\nHelp.\n")
+    run(place, "import", str(work / "bad.md"), "--as", "markdown")
+    assert "left out: x.markdown.header.tools: kept" in run(place, "export", "bad", "--to", "claude")[1]
 
 
 def test_what_a_prompt_has_more_follows_the_skill(place: Workplace, work: Path) -> None:

@@ -171,14 +171,17 @@ def _print(done: Sequence[Done], listed: Sequence[Found], dry_run: bool) -> None
 def report_lines(report: Sequence[Note]) -> list[str]:
     """Return a report in a few lines: what went as it is in one, then what a person should know, things of one reason in one."""
     as_it_is = [note for note in report if note.went_to is not None and not note.why]
-    kept = [note.field for note in as_it_is if str(note.went_to).startswith("x.")]
+    kept: dict[str, list[str]] = {}
+    for note in as_it_is:
+        if str(note.went_to).startswith("x."):
+            kept.setdefault(str(note.went_to).split(".")[1], []).append(note.field)
     moved = [
         note.field if note.field == note.went_to else f"{note.field} -> {note.went_to}"
         for note in as_it_is
         if not str(note.went_to).startswith("x.")
     ]
     lines = [f"as it is: {', '.join(moved)}"] if moved else []
-    lines += [f"kept beside it: {', '.join(kept)}"] if kept else []
+    lines += [f"kept in [x.{table}]: {', '.join(fields)}" for table, fields in kept.items()]
     whys: dict[tuple[bool, str], list[str]] = {}
     for note in report:
         if note.why:
