@@ -571,10 +571,8 @@ class Document:
         counted_from: bytes | None = None,
     ) -> Version:
         number = log.next_version if stretch is None else stretch.number
-        added = removed = 0
-        if role != "kept":
-            old = self.text(before if counted_from is None else counted_from)
-            added, removed = count(old, "" if after is None else self.text(after))
+        old = self.text(before if counted_from is None else counted_from)
+        added, removed = count(old, "" if after is None else self.text(after))
         if not unit:
             is_run = by.kind == "agent" and by.run_id is not None
             unit = key_of_run(by.session_id, by.run_id or "") if is_run else key_of_version(number)

@@ -10,7 +10,7 @@ from itertools import pairwise
 from typing import Any
 
 from personas.versions.authorship import Author, Version, is_author_kind
-from personas.versions.undo import IMPORT, NOTHING, UndoHistory
+from personas.versions.undo import COUNTS, IMPORT, NOTHING, UndoHistory
 
 SHA = re.compile(r"[0-9a-f]{64}\Z")
 """A SHA-256 in hex."""
@@ -207,7 +207,12 @@ class VersionLog:
         self.next_version = max(self.next_version, number + 1)
         self.last = version
         if (first := self.versions.get(number)) is not None:  # an autosave that joined its stretch
-            first = replace(first, sha=version.sha, added=version.added, removed=version.removed)
+            reason = (
+                first.note[0] if COUNTS.search(first.reason) else first.reason
+            )  # they were the first one's
+            first = replace(
+                first, sha=version.sha, added=version.added, removed=version.removed, reason=reason
+            )
         self.versions[number] = replace(first or version, name=self.names.get(number))
         if version.role == "kept":
             return

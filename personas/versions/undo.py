@@ -22,7 +22,8 @@ IMPORT = "import:"
 NOTHING = hashlib.sha256(b"").hexdigest()
 """SHA-256 of what a document that is not there holds."""
 
-_COUNTS = re.compile(r"\+\d+ -\d+$")
+COUNTS = re.compile(r"\+\d+ -\d+$")
+"""The counts at the end of a summary: those of one change."""
 _TOGETHER = "many_"
 
 
@@ -184,7 +185,7 @@ class UndoHistory:
         else:
             unit.hops.append(hop)
         note = version.note
-        if note in unit.notes and _COUNTS.search(note[1]):
+        if note in unit.notes and COUNTS.search(note[1]):
             note = note[0], note[0]  # the counts of one change are not those of the unit
         if note not in unit.notes:
             unit.notes.append(note)

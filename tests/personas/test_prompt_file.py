@@ -213,6 +213,25 @@ def test_both_files_change_at_once_or_neither(two: Two, monkeypatch: pytest.Monk
     assert two.bytes == (TOML.encode(), (HEAD + BODY).encode())
 
 
+def test_counts_are_those_of_what_a_version_did_in_both_files(two: Two) -> None:
+    store = two.store
+    for body, counts in ((f"X\n{BODY}", " +1 -0"), (f"X\nY\n{BODY}", ""), (BODY, "")):
+        store.change("billing", SetPrompt(body), revision=None, by=USER)
+        (version,) = store.log("billing")
+        assert version.reason == f"system prompt{counts}"
+        diff = store.diff("billing", 0, 1)
+        assert (version.added, version.removed) == (diff.added, diff.removed)
+    store.keep("billing", SetPrompt(f"X\nY\n{BODY}"), by=USER, reason="undone")
+    assert [(one.added, one.removed) for one in store.log("billing")] == [(2, 0), (0, 0)]
+    two.change(ReplaceText(TOML.replace("Billing", "Bills") + "more = 1\n"))
+    two.change(SetPrompt("New.\n"), RUN)
+    store.undo("billing")
+    store.redo("billing")
+    for one in store.log("billing")[:3]:
+        diff = store.diff("billing", one.number - 1, one.number)
+        assert (one.added, one.removed) == (diff.added, diff.removed) != (0, 0)
+
+
 # -- a file that is missing, or elsewhere -----------------------------------------------------------------
 
 
