@@ -46,6 +46,11 @@ class Replacement:
         return edited_diff(self.before, self.after, self.key, self.key)
 
 
+def reason(old: str, new: str) -> str:
+    r"""Return what the log says of a replacement, on one line, with a backslash as it was typed, as in `\1`."""
+    return f"{old!r} replaced by {new!r}".replace("\\\\", "\\")
+
+
 def all_keys(store: Store) -> list[str]:
     """Return the keys of everything in which text can be replaced: personas, then the library."""
     return [*store.ids(), *library_keys(store.home)]

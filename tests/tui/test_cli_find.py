@@ -126,6 +126,7 @@ def test_what_is_replaced_may_be_a_word_or_an_expression_in_some_documents(fille
     assert "No refund." in run(filled, "part", "show", "warm")
     run(filled, "replace", r"^You are (\w+)", r"Be \1, be kind", "billing", "--regex")
     assert "\nBe calm, be kind.\n" in file.read_text()
+    assert r"'^You are (\w+)' replaced by 'Be \1, be kind'" in run(filled, "log", "billing")
     assert "invalid group" in run(filled, "replace", "calm", r"\7", "billing", "--regex", code=1)
     assert "no persona" in run(filled, "replace", "calm", "kind", "billing", "nobody", code=1)
     assert "--all" in run(filled, "replace", "calm", "kind", code=2)

@@ -40,7 +40,7 @@ def replace(
     persona replace Acme Initech --word --all --dry-run
     """
     from agent.search.pattern import Pattern
-    from agent.search.replace import all_keys, preview, write
+    from agent.search.replace import all_keys, preview, reason, write
 
     if bool(keys) == in_all:
         raise click.UsageError("name the personas, or say --all")
@@ -54,7 +54,7 @@ def replace(
     if not found:
         print_note("Nothing was found.")
     elif not dry_run:
-        done, more = write(store, found, f"{old!r} replaced by {new!r}")
+        done, more = write(store, found, reason(old, new))
         left += more
         if done:
             documents = f"{len(done)} document{'s' * (len(done) > 1)}"

@@ -139,6 +139,7 @@ class SearchActions:
 
     async def replace(self) -> None:
         """Ask what is to be replaced by what, show every change, and write them if the person keeps them."""
+        from agent.search.replace import reason
         from tui.screens.dialogs.proposal import ShowProposal
         from tui.screens.dialogs.text_prompt import AskLine
 
@@ -162,7 +163,7 @@ class SearchActions:
         title = f"Replace {old} by {new or 'nothing'} in {_many(len(found))}"
         diff = "".join(one.diff for one in found)
         if await self._host.ask(ShowProposal(title, diff)) == "keep":
-            await self._write(documents, found, left, f"{old!r} replaced by {new!r}")
+            await self._write(documents, found, left, reason(old, new))
 
     async def _write(
         self, documents: DocumentController, found: list[Replacement], left: Left, reason: str
@@ -185,10 +186,8 @@ class SearchActions:
             told = " ".join(f"{key}: {why}" for key, why in left)
             self._host.show_message(f"Left as it is: {told}", error=True)
         if done:
-            by_key = sentence(
-                "edit.undo", self._host.keymap, " {} outside of the editors takes all of it back."
-            )
-            back = by_key if shown is not None else f" `persona undo {done[0]}` takes all of it back."
+            where = "outside of the editors" if shown is not None else f"in {done[0]}"
+            back = sentence("edit.undo", self._host.keymap, f" {{}} {where} takes all of it back.")
             self._host.show_message(f"Replaced in {_many(len(done))}.{back}")
 
 
