@@ -10,7 +10,6 @@ from collections.abc import Awaitable, Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-from agent.chat.chat import Chat
 from agent.core.limits import shorten
 from agent.core.redaction import text_of
 from agent.core.repair import is_aside
@@ -45,6 +44,7 @@ from personas.store import Store
 from personas.versions.authorship import Author
 
 if TYPE_CHECKING:
+    from agent.chat.chat import Chat
     from agent.jobs.agent_run import AgentRun
 
 Prepare = Callable[[], Awaitable[Sequence[Turn]]]
