@@ -34,8 +34,8 @@ def applied(document: Document, before: bytes, change: Change) -> tuple[bytes, N
         after = document.settled(before, change.content)
         old, new = document.text(before), document.text(after)
     elif isinstance(change, SetPrompt | EditPrompt) and (beside := document.beside(before)):
-        if files.get(beside[0]) is None:  # what is typed goes into what it held last
-            files[beside[0]] = document.last_stored(beside[0])
+        if files.get(beside[0]) is None and (last := document.last_with(beside[0])) is not None:
+            files[beside[0]] = last[1]  # what is typed goes into what it held last
         old, new = _apply_to_file(files, beside[0], change)
         after = document.pack(files)
     else:

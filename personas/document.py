@@ -229,14 +229,13 @@ class Document:
         """Return the log as it is recorded."""
         return self.versions.log(None if content is None else sha256(content))
 
-    def last_stored(self, path: Path) -> bytes | None:
-        """Return what one of its files held last, as far as that is stored; None where it never was."""
+    def last_with(self, path: Path) -> tuple[int, bytes] | None:
+        """Return the last version in which one of its files was there, and what that held; None where none is stored."""
         log = self.versions.log(None)
-        shas = [sha for one in reversed(log.changes()) for sha in (one.sha, one.before)]
-        for sha in dict.fromkeys([log.last_sha, *shas, log.first_sha]):
+        for number, sha in (*((one.number, one.sha) for one in reversed(log.changes())), (0, log.first_sha)):
             content = self.versions.find(sha)
             if content is not None and (file := self.unpack(content).get(path)) is not None:
-                return file
+                return number, file
         return None
 
     def catch_up(self, content: bytes | None) -> VersionLog:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -317,6 +318,13 @@ def test_a_linked_file_keeps_the_prompt_and_everything_else(place: Workplace, wo
     assert stray in run(place, "doctor")[0]
     run(place, "import", "--link", str(beside), "--name", "Own")
     assert stray not in run(place, "doctor")[0]
+    agent.unlink()
+    for command, code in ((("show", "blue"), 0), (("doctor",), 1)):
+        said, _ = run(place, *command, code=code)
+        way = re.search(r"with: persona restore blue (\d+)\n", said)
+        assert way, said
+    run(place, "restore", "blue", way[1])
+    assert agent.read_text() == AGENT.format("blue")
     said, _ = run(place, "rm", "blue", "--yes")
     assert ".claude/agents/blue.md, which has its prompt, stays" in said and agent.exists()
 

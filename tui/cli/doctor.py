@@ -155,13 +155,15 @@ def _home(invocation: Invocation) -> Iterator[CheckResult]:
 
 
 def _personas(store: Store, personas: Sequence[Persona]) -> Iterator[CheckResult]:
-    from tui.cli.personas import describe
+    from tui.cli.personas import describe, way_back
 
     for persona in personas:
         if persona.note is not None:
             yield CheckResult("note", f"persona {persona.id}", describe(persona.note))
         if persona.error is not None:
-            mend = f"; fix {store.path(persona.id)}" if persona.revision else ""
+            way = way_back(store, persona)
+            mend = f"; bring it back with: {way}" if way else f"; fix {store.path(persona.id)}"
+            mend = mend if persona.revision else ""
             yield CheckResult("problem", f"persona {persona.id}", f"{describe(persona.error)}{mend}")
     prompts = {store.home.root / persona.system_prompt_file for persona in personas}
     for name in strays(store.home):

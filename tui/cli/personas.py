@@ -21,6 +21,7 @@ from tui.cli.printing import columns, print_as_it_is, print_json, print_text
 
 if TYPE_CHECKING:
     from agent.jobs.job import Job
+    from personas.store import Store
 
 
 @click.command("list")
@@ -119,8 +120,10 @@ def show(
         return
     print_text(f"{persona.name}  ({persona.id})")
     if persona.error is not None:
-        mend = f"; fix it with: {command('edit', persona.id)}" if persona.revision else ""
-        print_text(f"broken: {describe(persona.error)}{mend}")
+        mend = way_back(invocation.store, persona) or command("edit", persona.id)
+        print_text(
+            f"broken: {describe(persona.error)}" + (f"; fix it with: {mend}" if persona.revision else "")
+        )
     if persona.note is not None:
         print_text(f"note: {describe(persona.note)}")
     for label, text in (
@@ -168,6 +171,14 @@ def remove(invocation: Invocation, persona_id: str, yes: bool, as_json: bool) ->
         stays = f"; {kept}, which has its prompt, stays" if kept else ""
         back = f"bring it back with: {command('restore', persona_id)} {version}"
         print_text(f"deleted {persona_id}{stays}; {back}")
+
+
+def way_back(store: Store, persona: Persona) -> str:
+    """Return the command that brings back the file of a persona's prompt; empty where that is not what is wrong."""
+    if not persona.lacks_prompt_file:
+        return ""
+    last = store.file(persona.id).last_with(store.home.root / persona.system_prompt_file)
+    return "" if last is None else f"{command('restore', persona.id)} {last[0]}"
 
 
 def describe(error: FileError) -> str:
