@@ -215,7 +215,7 @@ class Document:
         """Return a content as it is shown: the text of its file, or of each of its files."""
         files = self.unpack(content)
         if len(files) == 1:
-            return readable(content)
+            return readable(files[self.path] or b"")
         shown = ""
         for path, file in files.items():
             if file is not None:

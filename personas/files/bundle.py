@@ -1,7 +1,7 @@
 """Packs the files of a document into one content: what a version stores, and what is merged file by file. Pure.
 
-The content of a document with one file is the bytes of that file. One with more is written as a line of JSON with the
-sizes, after a mark, and the files one after the other.
+The content of a document with one file is the bytes of that file. One with more, or with a file that itself begins with the
+mark, is written as a line of JSON with the sizes, after the mark, and the files one after the other.
 """
 
 from __future__ import annotations
@@ -16,8 +16,8 @@ _HEADER = re.compile(_MARK + rb"(\[(?:(?:\d+|null)(?:, )?)+\])\n")
 
 def pack(files: Sequence[bytes | None]) -> bytes:
     """Return the content of a document; the first file is there, of the others None is one that is not."""
-    if len(files) == 1:
-        return files[0] or b""
+    if len(files) == 1 and not (first := files[0] or b"").startswith(_MARK):
+        return first
     sizes = [None if file is None else len(file) for file in files]
     return b"".join([_MARK, json.dumps(sizes).encode(), b"\n", *(file or b"" for file in files)])
 

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from personas.changes import EditPrompt, SetDescription, SetName, SetPrompt
+from personas.changes import EditPrompt, ReplaceText, SetDescription, SetName, SetPrompt
 from personas.document import Document
-from personas.errors import Conflict, NothingToUndo, StorageError, UnknownVersion
+from personas.errors import BrokenFile, Conflict, NothingToUndo, StorageError, UnknownVersion
 from personas.files.home import Home
 from personas.store import Store
 from personas.undo import UndoConflict, step
@@ -177,6 +177,24 @@ class Pair:
 @pytest.fixture
 def pair(home: Home, clock: Clock) -> Pair:
     return Pair(home, clock)
+
+
+def test_a_file_that_begins_as_stored_files_do_is_one_file(home: Home, store: Store) -> None:
+    path = home.personas / "a.toml"
+    text = 'persona-bundle 1 [15, 6]\nname = "Spoof"\nSECRET\nsystem_prompt = "all of it"\n'
+    path.write_text(text)
+    assert store.get("a").error is not None and store.list()[0].error is not None
+    assert store.text("a") == store.shown("a") == text
+    with pytest.raises(BrokenFile):
+        store.change("a", SetName("A"), revision=None, by=USER)
+    assert path.read_text() == text
+    store.change("a", ReplaceText(f"# 1\n{text}"), revision=None, by=USER, alone=True)
+    store.change("a", ReplaceText(text), revision=None, by=USER, alone=True)
+    assert path.read_text() == text == store.version_text("a", 2)
+    store.change("a", ReplaceText('name = "A"\n'), revision=None, by=USER, alone=True)
+    assert store.diff("a", 0).diff.count("\n-") == 4
+    store.restore("a", 2, by=USER)
+    assert path.read_text() == text
 
 
 def test_two_files_are_one_version_and_are_undone_as_one(pair: Pair) -> None:
