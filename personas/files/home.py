@@ -304,14 +304,19 @@ def _begin(folder: Path, examples: Iterable[Path]) -> None:
         try_lock(descriptor)
         for example in examples:
             _copy(example, start / example.name)
-        try:
-            start.rename(folder)
-        except OSError as error:
-            if error.errno not in (errno.EEXIST, errno.ENOTEMPTY):  # else another process was faster
-                raise
+        _put_in_place(start, folder)
     finally:
         shutil.rmtree(start, ignore_errors=True)
         os.close(descriptor)
+
+
+def _put_in_place(start: Path, folder: Path) -> None:
+    try:
+        start.rename(folder)
+    except OSError as error:
+        if error.errno not in (errno.EEXIST, errno.ENOTEMPTY):
+            raise
+        shutil.rmtree(start, ignore_errors=True)  # another process was faster
 
 
 def _add_recordings(root: Path) -> None:
@@ -322,7 +327,7 @@ def _add_recordings(root: Path) -> None:
             if not os.path.lexists(there):
                 start = there.with_name(f".{there.name}-{secrets.token_hex(8)}.tmp")
                 _copy(shipped, start)
-                start.rename(there)
+                _put_in_place(start, there)
 
 
 def _copy(source: Path, target: Path) -> None:

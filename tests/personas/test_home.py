@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import fcntl
 import os
+import shutil
 import stat
 import time
 from collections.abc import Callable
@@ -222,6 +223,23 @@ def test_a_new_home_that_cannot_be_made_leaves_no_half_of_it(
             open_home(tmp_path / "home", env)
     assert list((tmp_path / "home").iterdir()) == []
     assert "optimist" in Store(open_home(tmp_path / "home", env)).ids()
+
+
+def test_two_programs_begin_the_same_home_at_once(
+    tmp_path: Path, env: dict[str, str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rename = Path.rename
+
+    def be_late(start: Path, target: Path) -> Path:
+        if start.is_dir():
+            shutil.copytree(start, target)
+        return rename(start, target)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Path, "rename", be_late)
+        home = open_home(tmp_path / "home", env)
+    assert "optimist" in Store(home).ids() and list(home.versions.glob("*/*"))
+    assert not list(home.root.rglob("*.tmp"))
 
 
 def test_a_beginning_that_was_cut_off_is_removed_by_the_next_start(
