@@ -38,7 +38,7 @@ from personas.files.text_file import (
     sha256,
     storage_error,
 )
-from personas.folder import read_beside, read_file
+from personas.folder import read_beside, read_file, require_beside
 from personas.versions.authorship import Author, Note, Role, Version
 from personas.versions.log import VersionLog, to_journal
 from personas.versions.merge import count
@@ -403,6 +403,8 @@ class Document:
 
     def _put(self, path: Path, content: bytes | None, check: Callable[[], None]) -> None:
         if content is not None:
+            if path not in self.paths:
+                require_beside(self._home, path)
             if self.is_optional or path not in self.paths:
                 self._make_folder(path.parent)
             replace_file(path, content, root=self._home.root, check=check)

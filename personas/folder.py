@@ -85,15 +85,28 @@ def prompt_files(home: Home, toml: bytes) -> tuple[Path, ...]:
 
 
 def read_beside(home: Home, path: Path) -> bytes | None:
-    """Return the bytes of a file that a document names, None for one that is not there, or is no file in the home.
+    """Return the bytes of a file that a document names, None for one that is not there, or is no text in the home.
 
     Raises:
         StorageError: it is too large or cannot be read.
     """
     try:
+        require_beside(home, path)
         return read_file(home, path)
     except (FileNotFoundError, OutsideHome):
         return None
+
+
+def require_beside(home: Home, path: Path) -> None:
+    """Check that a file that a document names is a text in the home also where its links lead.
+
+    Raises:
+        OutsideHome: it is not.
+    """
+    from personas.prompt_file import leads_to_prompt
+
+    if not leads_to_prompt(path, home.root):
+        raise OutsideHome(f"{path} leads to {os.path.realpath(path)}, which cannot have a prompt.")
 
 
 def prompt_in(home: Home, name: str) -> str:

@@ -1,10 +1,12 @@
 """A prompt in a file of its own: which file a persona names, the prompt in it, and putting another one there.
 
-The prompt is the file's text or, where it begins with frontmatter, what stands after the frontmatter's last line. No disk.
+The prompt is the file's text or, where it begins with frontmatter, what stands after the frontmatter's last line. Reads no
+file.
 """
 
 from __future__ import annotations
 
+import os
 import re
 from pathlib import Path
 from typing import Any
@@ -12,6 +14,7 @@ from typing import Any
 from personas.errors import BrokenFile, InvalidValue
 from personas.files.bundle import unpack
 from personas.files.frontmatter import frontmatter_span
+from personas.files.home import PRIVATE
 from personas.files.text_file import decode, encode
 from personas.lines import changed_regions, split_lines
 from personas.toml.edit import remove_key, set_value
@@ -20,6 +23,8 @@ from personas.toml.parse import parse
 KEY = "system_prompt_file"
 ENDINGS = (".md", ".markdown", ".mdc", ".txt")
 """How the file's name ends: never what a shell, git or make runs."""
+_OWN = frozenset(("library", "actions", *PRIVATE))
+"""Folders of the home whose files are documents of their own, or what the program remembers."""
 
 
 def named_file(fields: dict[str, Any]) -> str:
@@ -37,7 +42,15 @@ def fault_of(fields: dict[str, Any]) -> str | None:
         return f"{KEY} must be a path inside the home, relative to it"
     if not name.lower().endswith(ENDINGS):
         return f"{KEY} must name a text: a file that ends in {', '.join(ENDINGS)}"
+    if (folder := next(part for part in name.split("/") if part not in ("", "."))).casefold() in _OWN:
+        return f"{KEY} must not lead into the folder {folder}, whose files are the program's own"
     return None
+
+
+def leads_to_prompt(path: Path, root: Path) -> bool:
+    """Whether a file may have a prompt also by where it really is, its links followed."""
+    real = Path(os.path.realpath(path))
+    return real.is_relative_to(root) and fault_of({KEY: real.relative_to(root).as_posix()}) is None
 
 
 def path_in(root: Path, toml: bytes) -> tuple[Path, ...]:

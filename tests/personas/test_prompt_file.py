@@ -280,24 +280,36 @@ def test_what_is_typed_where_a_file_is_gone_goes_into_what_it_held_last(two: Two
         ("a\\u0000b.md", "inside the home"),
         (".git/hooks/post-commit", "a text"),
         ("", "a text"),
-        ("prompts/linked.md", "no file in the home"),
-        ("linked/outside.md", "no file in the home"),
-        ("prompts/folder.md", "no file in the home"),
+        ("prompts/linked.md", "no text file in the home"),
+        ("linked/outside.md", "no text file in the home"),
+        ("prompts/folder.md", "no text file in the home"),
+        ("prompts/hook.md", "no text file in the home"),
+        ("skills/a/SKILL.md", "no text file in the home"),
+        ("library/skills/a/SKILL.md", "the program's own"),
+        ("./Library//skills/a/SKILL.md", "the program's own"),
+        ("state/new.md", "the program's own"),
     ],
 )
-def test_a_path_or_link_out_of_the_home_is_refused(two: Two, home: Home, named: str, why: str) -> None:
+def test_a_path_or_link_to_no_text_of_the_home_is_refused(two: Two, home: Home, named: str, why: str) -> None:
     outside = home.root.parent / "outside.md"
     outside.write_text("secret")
     (home.root / "prompts" / "linked.md").symlink_to(outside)
     (home.root / "linked").symlink_to(home.root.parent)
     (home.root / "prompts" / "folder.md").mkdir()
+    (home.root / "prompts" / "hook.md").symlink_to(hook := home.root / "hook")
+    (skill := home.library / "skills" / "a" / "SKILL.md").parent.mkdir(parents=True)
+    (home.root / "skills").symlink_to(home.library / "skills")
+    for path in (hook, skill):
+        path.write_text("secret")
     two.toml.write_text(TOML.replace("prompts/billing.md", named))
     for persona in (two.persona, *two.store.list()):
         assert persona.error is not None and why in persona.error.message
         assert persona.system_prompt == "" and persona.name == "Billing"
     with pytest.raises((EditRefused, OutsideHome)):
         two.change(SetPrompt("Out."))
-    assert outside.read_text() == "secret" and two.persona.error is not None
+    assert {path.read_text() for path in (outside, hook, skill)} == {
+        "secret"
+    } and two.persona.error is not None
     two.change(ReplaceText(TOML))
     assert two.persona.error is None
 
