@@ -115,6 +115,18 @@ def test_one_file_that_fails_stops_no_other(place: Workplace, work: Path) -> Non
     run(place, "import", named[1], named[2], "--name", "Two", code=1)
 
 
+def test_a_folder_is_left_by_no_link(place: Workplace, work: Path, tmp_path: Path) -> None:
+    folder, beside = work / "agents", tmp_path / "SOUL.md"
+    beside.write_text("machine x password hunter2\n")
+    (folder / "SOUL.md").symlink_to(beside)
+    (folder / "rose.md").symlink_to("red.md")
+    record = json.loads(run(place, "import", str(folder), "--json", code=1)[0])
+    assert [Path(one["source"]).name for one in record["imported"]] == ["green.md", "red.md", "rose.md"]
+    assert [Path(one["source"]).name for one in record["failed"]] == ["SOUL.md"]
+    assert b"hunter2" not in b"".join(files(place).values())
+    run(place, "import", str(folder / "SOUL.md"))
+
+
 def test_a_file_with_several_personas_is_listed_until_all_are_wanted(place: Workplace, work: Path) -> None:
     (work / "prompts.csv").write_text('act,prompt\nPoet,"Be a\npoet"\nCook,Be a cook\nPoet,Be two poets\n')
     run(place, "new", "Mentor")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections import Counter
 from pathlib import Path
@@ -9,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from personas.errors import PersonaError
+from personas.errors import PersonaError, StorageError
 from personas.files.slug import command
 from tui.cli.exit_codes import FAILED
 from tui.cli.group import Invocation
@@ -127,6 +128,8 @@ def _read(
         is_folder, before = path.is_dir(), len(found) + len(failed)
         for file in files_in(path, form) if is_folder else [path]:
             try:
+                if is_folder and not Path(os.path.realpath(file)).is_relative_to(os.path.realpath(path)):
+                    raise StorageError("It is a link that leaves the folder; name it itself to import it.")
                 one = read_path(file, form)
                 if one is None and otherwise is not None and not is_folder:
                     one = read_path(file, otherwise)
