@@ -93,7 +93,7 @@ def read(content: bytes, name: str) -> Imported:
         )
         kept, more = {**kept, "beside_data": beside}, [*more, *others]
     persona = ImportedPersona(
-        name=title,
+        name=plain_text(title),
         fields={"system_prompt": ""},
         kept=kept,
         documents=tuple(documents),

@@ -44,7 +44,7 @@ EXAMPLES = [
     Example(
         "worldinfo",
         "worlds/forest.json",
-        json.dumps({"spec": "lorebook_v3", "data": {**BOOK, "name": "The\nforest"}}).encode(),
-        says=("The forest", "The glade is safe.", "Wolves are asleep.", "before_char", "lorebook_v3"),
+        json.dumps({"spec": "lorebook_v3", "data": {**BOOK, "name": "The\nforest\ud800"}}).encode(),
+        says=("The forest\\ud800", "The glade is safe.", "Wolves are asleep.", "before_char", "lorebook_v3"),
     ),
 ]
