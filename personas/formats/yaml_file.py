@@ -14,7 +14,7 @@ from personas.formats.text import plain_text
 from personas.formats.types import Unreadable
 
 LONGEST = 4 * 1024 * 1024
-"""Most characters of a YAML text."""
+"""Most characters of a YAML text, and of its values, each counted as often as an alias repeats it."""
 DEEPEST = 50
 MOST_VALUES = 200_000
 """Most values, each counted as often as an alias repeats it."""
@@ -23,6 +23,8 @@ _TAG = "tag:yaml.org,2002:"
 _INTEGER = re.compile(r"-?(?:0|[1-9][0-9]{0,17})")
 _NUMBER = re.compile(r"-?(?:0|[1-9][0-9]{0,17})(?:\.[0-9]{1,40})(?:[eE][-+]?[0-9]{1,2})?")
 _SAFE_PLAIN = re.compile(r"[A-Za-z_/][A-Za-z0-9_/.,()*;-]*(?: [A-Za-z0-9_/.,()*;-]+)*")
+_ENDS = re.compile("[\r\x85\u2028\u2029]")
+"""What YAML, or some of its readers, takes as a line end besides LF: it stays as it is in double quotes alone."""
 _WIDE = re.compile("[\U00010000-\U0010ffff]")
 _READ_AS_ELSE = re.compile(r"(?i)true|false|yes|no|on|off|y|n|null|~|\.?(?:inf|nan)")
 
@@ -64,7 +66,7 @@ class _Reader:
 
     def __init__(self, first_line: int) -> None:
         self._first_line = first_line
-        self._count = 0
+        self._count = self._length = 0
 
     def value(self, node: Any, depth: int) -> Any:
         """Return what a node says."""
@@ -77,6 +79,9 @@ class _Reader:
             raise Unreadable(f"it has more than {MOST_VALUES} values", self._line(node))
         kind = node.tag.removeprefix(_TAG)
         if isinstance(node, yaml.ScalarNode):
+            self._length += len(node.value)
+            if self._length > LONGEST:
+                raise Unreadable(f"its values are longer than {LONGEST // (1024 * 1024)} million characters")
             return self._scalar(node, kind)
         if isinstance(node, yaml.SequenceNode) and kind == "seq":
             return [self.value(one, depth + 1) for one in node.value]
@@ -152,6 +157,8 @@ def _dumper(blocks: bool) -> Any:
             style: str | None = '"'
             if _SAFE_PLAIN.fullmatch(value) and not _READ_AS_ELSE.fullmatch(value):
                 style = None
+            elif _ENDS.search(value):
+                style = '"'
             elif "\n" in value:
                 style = "|" if blocks else '"'
             elif _WIDE.search(value):

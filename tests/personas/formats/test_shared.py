@@ -84,6 +84,8 @@ TEXTS = [
         "a \nb",
         "\ta\n",
         "\u202e\x85\u2028\x7f",
+        "a\x85b\n\u2028c\u2029\n",
+        "👩\x85b\u2028",
         "---\n---",
     ),
 ]
@@ -121,6 +123,7 @@ def test_yaml_is_read_as_plain_data() -> None:
             "\n".join(["a0: &a0 [x]", *(f"a{n}: &a{n} [{f'*a{n - 1},' * 9}]" for n in range(1, 9))]),
             "more than 200000 values",
         ),
+        (f"a: &a {'x' * 1000}\nb: [{'*a,' * 5000}]", "its values are longer than 4 million characters"),
         ("a: b\n---\nc: d", "it is no YAML"),
     ],
 )
