@@ -201,7 +201,8 @@ class Importer:
         if fault := fault_of(fields):
             raise InvalidValue(f"It cannot be linked: {fault}.")
         for known in self._store.list():
-            if known.system_prompt_file and root / known.system_prompt_file == path:
+            its = known.system_prompt_file
+            if its and os.path.realpath(root / its) == os.path.realpath(path):
                 raise InvalidValue(f"The persona {known.id} has its prompt there already.")
         display = _display(one, name)
         persona_id = self._free_id(display)

@@ -330,6 +330,12 @@ def test_a_linked_file_keeps_the_prompt_and_everything_else(place: Workplace, wo
     assert stray in run(place, "doctor")[0]
     run(place, "import", "--link", str(beside), "--name", "Own")
     assert stray not in run(place, "doctor")[0]
+    twin = place.home / "personas" / "twin.toml"
+    twin.write_text('system_prompt_file = "./.claude//agents/blue.md"\n')
+    for asked in (("list",), ("show", "twin"), ("doctor",)):
+        assert "blue.md is the prompt's file of blue too" in run(place, *asked)[0]
+    assert "of twin too" in run(place, "show", "blue")[0] and "too" not in run(place, "show", "own")[0]
+    twin.unlink()
     agent.unlink()
     for command, code in ((("show", "blue"), 0), (("doctor",), 1)):
         said, _ = run(place, *command, code=code)

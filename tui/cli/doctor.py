@@ -155,9 +155,9 @@ def _home(invocation: Invocation) -> Iterator[CheckResult]:
 
 
 def _personas(store: Store, personas: Sequence[Persona]) -> Iterator[CheckResult]:
-    from tui.cli.personas import describe, way_back
+    from tui.cli.personas import describe, noted, way_back
 
-    for persona in personas:
+    for persona in noted(store, personas):
         if persona.note is not None:
             yield CheckResult("note", f"persona {persona.id}", describe(persona.note))
         if persona.error is not None:

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import sys
+from collections.abc import Iterable
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import click
@@ -39,7 +42,8 @@ def list_personas(invocation: Invocation, as_json: bool) -> None:
     """
     from tui.cli.tasks import open_tasks
 
-    personas, tasks = invocation.store.list(), open_tasks(invocation.store)
+    personas = noted(invocation.store, invocation.store.list())
+    tasks = open_tasks(invocation.store)
     if as_json:
         print_json([_listed(persona, tasks.get(persona.id)) for persona in personas], indent=2)
         return
@@ -115,6 +119,9 @@ def show(
         raise click.UsageError("--override belongs to --prompt")
     persona = invocation.store.get(persona_id)
     know(invocation.store, persona_id)
+    if persona.system_prompt_file:
+        others = [one for one in invocation.store.list() if one.id != persona_id]
+        persona = noted(invocation.store, [persona, *others])[0]
     if as_json:
         print_json(persona.to_record(), indent=2)
         return
@@ -171,6 +178,24 @@ def remove(invocation: Invocation, persona_id: str, yes: bool, as_json: bool) ->
         stays = f"; {kept}, which has its prompt, stays" if kept else ""
         back = f"bring it back with: {command('restore', persona_id)} {version}"
         print_text(f"deleted {persona_id}{stays}; {back}")
+
+
+def noted(store: Store, personas: Iterable[Persona]) -> list[Persona]:
+    """Return the personas, each whose prompt is in the file of another one too with a note that says so."""
+    found = list(personas)
+    by_file: dict[str, list[int]] = {}
+    for at, one in enumerate(found):
+        if name := one.system_prompt_file:
+            by_file.setdefault(os.path.realpath(store.home.root / name), []).append(at)
+    for twins in by_file.values():
+        ids = [found[at].id for at in twins]
+        for at in twins if len(twins) > 1 else ():
+            one = found[at]
+            shared = (
+                f"{one.system_prompt_file} is the prompt's file of {', '.join(sorted({*ids} - {one.id}))} too"
+            )
+            found[at] = replace(one, note=one.note or FileError(message=shared))
+    return found
 
 
 def way_back(store: Store, persona: Persona) -> str:
