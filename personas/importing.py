@@ -19,7 +19,7 @@ from personas.changes import ReplaceContent, ReplaceText, SetPrompt
 from personas.errors import InvalidValue, PersonaError, StorageError
 from personas.files.slug import free_id, slug
 from personas.files.text_file import read_regular, sha256
-from personas.folder import taken_ids
+from personas.folder import require_beside, taken_ids
 from personas.formats.registry import format_named, format_of, formats
 from personas.formats.secrets import seen_in
 from personas.formats.text import SIZE_LIMIT, one_line, plain_text
@@ -200,6 +200,7 @@ class Importer:
         fields = {KEY: path.relative_to(root).as_posix()}
         if fault := fault_of(fields):
             raise InvalidValue(f"It cannot be linked: {fault}.")
+        require_beside(self._store.home, path)
         for known in self._store.list():
             its = known.system_prompt_file
             if its and os.path.realpath(root / its) == os.path.realpath(path):

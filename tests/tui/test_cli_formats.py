@@ -314,7 +314,13 @@ def test_a_linked_file_keeps_the_prompt_and_everything_else(place: Workplace, wo
     said, _ = run(place, "show", "blue")
     assert "prompt file: .claude/agents/blue.md" in said and "\n\nYou are blue.\n" in said
     assert [one["version"] for one in json.loads(run(place, "log", "blue", "--json")[0])] == [1]
-    for path, why in ((agent, "blue has its prompt there already"), (work / "README.md", "in the home")):
+    (link := place.home / "run.md").symlink_to(place.home / "run.sh")
+    (place.home / "run.sh").write_text("You are run.\n")
+    for path, why in (
+        (agent, "blue has its prompt there already"),
+        (work / "README.md", "in the home"),
+        (link, "cannot have a prompt"),
+    ):
         assert why in run(place, "import", "--link", str(path), code=1)[1]
     run(place, "import", str(work / "agents" / "red.md"), "--into", "blue")
     assert agent.read_text() == AGENT.format("blue").replace("\nYou are blue.", "You are red.")
