@@ -28,7 +28,7 @@ def load(persona_id: str, home: str | os.PathLike[str] | None = None) -> LoadedP
     """See `personas.load`."""
     where = Home.find().home if home is None else Home(expanded(os.fspath(home)))
     persona = Store(where).get(persona_id)
-    if persona.error is not None:
-        raise broken_file(persona.id, persona.error, is_readable=bool(persona.revision))
+    if (fault := persona.error or persona.note) is not None:  # a note: marks of a merge in its texts
+        raise broken_file(persona.id, fault, is_readable=bool(persona.revision))
     known = {one.name: getattr(persona, one.name) for one in fields(persona)}
     return LoadedPersona(**known, prompt=Options().assemble(persona, Library(where)).text)

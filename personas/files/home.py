@@ -174,7 +174,7 @@ def holds_personas(folder: Path) -> bool:
 def open_home(root: Path, env: Mapping[str, str] = os.environ) -> Home:
     """Create what is missing of a home and return it.
 
-    A home without a `personas` folder gets the examples; one the program made from nothing is trusted. A home
+    A home without a `personas` folder gets the examples, but for the folder of a git repository; one the program made from nothing is trusted. A home
     on a read-only disk opens as it is.
 
     Args:
@@ -189,12 +189,15 @@ def open_home(root: Path, env: Mapping[str, str] = os.environ) -> Home:
     fresh = _is_nothing(home.root)
     try:
         _make_folder(home.root)
-        has_examples = _missing(home.personas, home)
+        is_new = _missing(home.personas, home)
+        has_examples = is_new and not (home.root / ".git").exists()
         has_library = not _missing(home.library, home)
         if has_examples:
             if not has_library:
                 _begin(home.library, (EXAMPLES / "library").iterdir())
             _begin(home.personas, EXAMPLES.glob("*.toml"))
+        elif is_new:
+            _begin(home.personas, ())
         _remove_stale_beginnings(home.root)
         for name in PRIVATE:
             _make_private(home.root / name, home)

@@ -73,6 +73,12 @@ def test_a_new_home_is_private_and_has_the_examples(tmp_path: Path, env: dict[st
     assert not (home.personas / ".gitignore").exists()
 
 
+def test_a_repository_gets_no_examples(tmp_path: Path, env: dict[str, str]) -> None:
+    (tmp_path / "work" / ".git").mkdir(parents=True)
+    home = open_home(tmp_path / "work", env)
+    assert [*home.personas.iterdir()] == [] and not home.library.exists()
+
+
 def test_examples_come_only_where_there_is_no_personas_folder(tmp_path: Path, env: dict[str, str]) -> None:
     (tmp_path / "home" / "personas").mkdir(parents=True)
     home = open_home(tmp_path / "home", env)

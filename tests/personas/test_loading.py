@@ -22,6 +22,8 @@ def test_a_persona_is_loaded_with_its_effective_prompt_and_its_settings(
         'name = "P"\nsystem_prompt = "You are P."\nmodel = { name = "m", max_tokens = 9 }\nparts = [{ name = "warm" }]\n'
     )
     (home.personas / "broken.toml").write_text("name = \n")
+    merged = "<<<<<<< HEAD\nBe A.\n=======\nBe B.\n>>>>>>> theirs\n"
+    (home.personas / "merged.toml").write_text(f'system_prompt = """\n{merged}"""\n')
     persona = load("p", home.root)
     assert (persona.name, persona.system_prompt) == ("P", "You are P.")
     assert persona.prompt == "You are P.\n\nBe warm.\n"
@@ -32,6 +34,8 @@ def test_a_persona_is_loaded_with_its_effective_prompt_and_its_settings(
         load("q")
     with pytest.raises(BrokenFile):
         load("broken")
+    with pytest.raises(BrokenFile, match="merge conflict"):
+        load("merged")
 
 
 def test_importing_the_package_loads_none_of_it() -> None:

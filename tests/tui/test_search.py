@@ -71,10 +71,11 @@ async def test_what_is_replaced_is_shown_first_kept_by_a_key_and_undone_as_one(t
     LibraryStore(store).create("part", "warm", {"type": "tone", "content": "Warm in the first line."})
     async with program(store, size=(120, 40)) as p:
         for keep in (False, True):
-            await p.say("/replace")
+            await p.say("/replace line" if keep else "/replace")
             await p.dialog(AskLine)
-            await p.write("line")
-            await p.press("enter")
+            if not keep:
+                await p.write("line")
+                await p.press("enter")
             await p.until(lambda: "by" in str(p.app.screen.query_one(".dialog").border_title))
             if keep:
                 await p.write("row")

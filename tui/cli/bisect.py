@@ -9,7 +9,7 @@ import click
 from personas.errors import PersonaError
 from tui.cli.exit_codes import COULD_NOT_RUN
 from tui.cli.group import Invocation
-from tui.cli.options import dry_option, jobs_option, yes_option
+from tui.cli.options import dry_option, jobs_option, persona_argument, yes_option
 from tui.cli.output_runs import (
     NO_MODEL,
     NotRun,
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 
 @click.command()
-@click.argument("persona_id", metavar="ID")
+@persona_argument
 @click.option(
     "--input", "input_id", metavar="INPUT", required=True, help="The test input whose verdict turned."
 )

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import click
 
 from tui.cli.group import Invocation
-from tui.cli.options import json_option, model_option
+from tui.cli.options import json_option, model_option, require_persona
 from tui.cli.task_answers import answer_timeout, wait_option
 
 if TYPE_CHECKING:
@@ -83,7 +83,7 @@ def chat(
             raise click.UsageError("There is no persona to say it to.")
         code = chat_with_many(invocation, ids, said, kind=kind, fresh=fresh, proposes=review, as_json=as_json)
         raise click.exceptions.Exit(code)
-    persona_id = words[0]
+    persona_id = require_persona(words[0])
 
     def begin(printer: Printer) -> int:
         said = message_of(message)

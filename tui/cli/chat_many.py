@@ -15,6 +15,7 @@ from personas.errors import PersonaError
 from personas.files.slug import command
 from tui.app.signals import heeded
 from tui.cli.exit_codes import FAILED, OF_SIGNAL, WAITS
+from tui.cli.options import require_persona
 from tui.cli.printing import print_diff, print_json, print_text, summarise
 from tui.cli.stderr import print_error, print_note, safe_message
 from tui.terminal.sanitise import one_line
@@ -75,7 +76,7 @@ def ids_named(store: Store, to: str | None) -> list[str]:
         return store.ids()
     ids = [*dict.fromkeys(one for name in to.split(",") if (one := name.strip()))]
     for one in ids:
-        store.get(one)
+        store.get(require_persona(one))
     return ids
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from tui.cli.group import Invocation
-from tui.cli.options import dry_option, jobs_option, samples_option, yes_option
+from tui.cli.options import dry_option, jobs_option, persona_argument, samples_option, yes_option
 from tui.cli.output_runs import NO_MODEL, OutputRuns, reported_errors, say_estimate, until_judged
 from tui.cli.outputs import MARKS
 from tui.cli.printing import columns, print_diff, print_json, print_text
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 @click.command()
-@click.argument("persona_id", metavar="ID")
+@persona_argument
 @click.argument("a", metavar="[A]", required=False)
 @click.argument("b", metavar="[B]", required=False)
 @click.option("--model", "models", metavar="MODEL", multiple=True, help="Given twice: compare these models.")

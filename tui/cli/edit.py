@@ -18,7 +18,7 @@ from personas.external_writes import know
 from personas.files.text_file import read_regular
 from personas.store import Store
 from tui.cli.group import Invocation
-from tui.cli.options import persona_argument
+from tui.cli.options import document_argument
 from tui.cli.printing import print_text
 from tui.cli.stderr import print_error
 from tui.document.merge import MergeConflict
@@ -34,7 +34,7 @@ class EditFailed(PersonaError):
 
 
 @click.command()
-@persona_argument
+@document_argument
 @click.pass_obj
 def edit(invocation: Invocation, persona_id: str) -> None:
     """Edit a persona's file in $VISUAL or $EDITOR.

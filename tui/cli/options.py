@@ -7,12 +7,34 @@ from typing import Any, TypeVar
 
 import click
 
+from personas.errors import InvalidValue
+
 Command = TypeVar("Command", bound=Callable[..., Any])
 
 RESULT = "Print {id, revision, version, summary}."
 """What `--json` does in the commands that change a persona."""
 
-persona_argument = click.argument("persona_id", metavar="ID")
+
+def _of_persona(_ctx: click.Context, _param: click.Parameter, persona_id: str) -> str:
+    return require_persona(persona_id)
+
+
+def require_persona(persona_id: str) -> str:
+    """Return the id of a persona as it is.
+
+    Raises:
+        InvalidValue: it is the key of a document of the library.
+    """
+    if "/" in persona_id:
+        raise InvalidValue(
+            f"{persona_id} is no persona; this command takes the id of one, see `persona list`."
+        )
+    return persona_id
+
+
+persona_argument = click.argument("persona_id", metavar="ID", callback=_of_persona)
+document_argument = click.argument("persona_id", metavar="ID")
+"""The id of a persona, or the key of another document, such as `part/calm`."""
 
 
 def json_option(what: str) -> Callable[[Command], Command]:

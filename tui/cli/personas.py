@@ -19,7 +19,7 @@ from personas.persona import Persona
 from personas.versions.authorship import USER
 from tui.cli.compile import assembled, override_option, say_missing
 from tui.cli.group import Invocation
-from tui.cli.options import RESULT, json_option, persona_argument
+from tui.cli.options import RESULT, document_argument, json_option, persona_argument
 from tui.cli.printing import columns, print_as_it_is, print_json, print_text
 
 if TYPE_CHECKING:
@@ -111,7 +111,11 @@ def show(
     if prompt:
         if as_json:
             raise click.UsageError("--prompt prints a text; `persona compile ID --json` prints JSON")
-        _, _, done = assembled(invocation, persona_id, {"overrides": overrides})
+        _, persona, done = assembled(invocation, persona_id, {"overrides": overrides})
+        from personas.persona import broken_file
+
+        if persona.note is not None:  # marks of a merge are no words for a model
+            raise broken_file(persona.id, persona.note, is_readable=True)
         print_as_it_is(encode(done.text))
         say_missing(done)
         return
@@ -149,7 +153,7 @@ def show(
 
 
 @click.command("rm")
-@persona_argument
+@document_argument
 @click.option("--yes", is_flag=True, help="Do not ask.")
 @json_option("Print {id, version}.")
 @click.pass_obj

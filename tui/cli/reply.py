@@ -10,7 +10,7 @@ import click
 from personas.errors import InvalidValue
 from personas.files.slug import command
 from tui.cli.group import Invocation
-from tui.cli.options import json_option, model_option, persona_argument
+from tui.cli.options import document_argument, json_option, model_option
 from tui.cli.task_answers import answer_timeout, wait_option
 
 if TYPE_CHECKING:
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 @click.command()
-@persona_argument
+@document_argument
 @click.argument("message", default="")
 @json_option("Print one JSON object a line.")
 @model_option

@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING
 import click
 
 from personas.errors import Conflict, PersonaError
+from personas.files.slug import command
 from personas.versions.authorship import USER, Author, Undone
 from tui.cli.group import Invocation
-from tui.cli.options import RESULT, json_option, persona_argument
+from tui.cli.options import RESULT, document_argument, json_option
 from tui.cli.printing import columns, print_diff, print_json, print_text
 from tui.cli.stderr import print_note
 
@@ -23,7 +24,7 @@ REQUEST_SHOWN = 60
 
 
 @click.command()
-@persona_argument
+@document_argument
 @json_option("Print a JSON array, newest first.")
 @click.pass_obj
 def log(invocation: Invocation, persona_id: str, as_json: bool) -> None:
@@ -60,7 +61,7 @@ def log(invocation: Invocation, persona_id: str, as_json: bool) -> None:
 
 
 @click.command()
-@persona_argument
+@document_argument
 @click.argument("from_version", metavar="[VERSION]", required=False)
 @click.argument("to_version", metavar="[VERSION]", required=False)
 @json_option("Print {from, to, diff}.")
@@ -94,8 +95,8 @@ def diff(
 
 
 @click.command()
-@persona_argument
-@click.argument("version", metavar="VERSION")
+@document_argument
+@click.argument("version", metavar="VERSION", default="")
 @click.option("--refuse", "refused", is_flag=True, help="Drop a proposal instead of keeping it.")
 @click.option("--edit", "edits", is_flag=True, help="Edit a proposal's prompt in $EDITOR, then keep it.")
 @json_option(RESULT)
@@ -118,6 +119,8 @@ def restore(
     from personas.proposals import edit, is_proposal, keep, proposed_prompt, refuse
 
     store = invocation.store
+    if not version:
+        raise click.UsageError(f"say which version; `{command('log', persona_id)}` lists them")
     if edits and (refused or not is_proposal(version)):
         raise click.UsageError("--edit is for a proposal that you keep.")
     if is_proposal(version):
@@ -141,7 +144,7 @@ def restore(
 
 
 @click.command()
-@persona_argument
+@document_argument
 @click.argument("version", metavar="[VERSION]", required=False)
 @json_option(RESULT)
 @click.pass_obj
@@ -159,7 +162,7 @@ def undo(invocation: Invocation, persona_id: str, version: str | None, as_json: 
 
 
 @click.command()
-@persona_argument
+@document_argument
 @json_option(RESULT)
 @click.pass_obj
 def redo(invocation: Invocation, persona_id: str, as_json: bool) -> None:

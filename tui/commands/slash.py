@@ -62,7 +62,20 @@ TALK_COMMANDS: dict[str, str] = {
 """The commands in a talk with a persona."""
 
 TAKES_WORDS = frozenset(
-    {"bisect", "compare", "continue", "each", "export", "find", "model", "persona", "run", "talk", "task"}
+    {
+        "bisect",
+        "compare",
+        "continue",
+        "each",
+        "export",
+        "find",
+        "model",
+        "persona",
+        "replace",
+        "run",
+        "talk",
+        "task",
+    }
 )
 """The commands that take an argument."""
 

@@ -272,7 +272,7 @@ class ChatActions:
             case "find":
                 await self._search.find(rest)
             case "replace":
-                await self._search.replace()
+                await self._search.replace(rest)
             case "talk":
                 await self._talk.open(rest)
             case "bisect":

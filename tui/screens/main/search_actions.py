@@ -137,8 +137,8 @@ class SearchActions:
 
     # -- replacing ------------------------------------------------------------------------------------------
 
-    async def replace(self) -> None:
-        """Ask what is to be replaced by what, show every change, and write them if the person keeps them."""
+    async def replace(self, old: str = "") -> None:
+        """Ask what is to be replaced, where it is not given, and by what; show every change, and write them if the person keeps them."""
         from agent.search.replace import reason
         from tui.screens.dialogs.proposal import ShowProposal
         from tui.screens.dialogs.text_prompt import AskLine
@@ -146,8 +146,8 @@ class SearchActions:
         if (documents := self._documents) is None:
             return
         question = "Replace in all personas and the library"
-        old = await self._host.ask(AskLine(question, exact=True, wanted="Write what to look for."))
-        if not old:
+        wanted = "Write what to look for."
+        if not (old := old or await self._host.ask(AskLine(question, exact=True, wanted=wanted)) or ""):
             return
         new = await self._host.ask(
             AskLine(f"Replace {old} by", hint="nothing: take it out", exact=True, wanted="")
