@@ -9,12 +9,28 @@ from personas.key_shapes import KEY_SHAPES
 
 _WORDS = re.compile(r"[A-Z]?[a-z0-9]+|[A-Z]+(?![a-z])")
 _SECRETS = re.compile(
-    r"(?:\w+_)?(?:api_?key|access_?key|secret_?key|private_?key|secrets?|passwords?|passwd|passphrase|credentials?|"
-    r"authorization|cookies?)|(?!(?:\w+_)?(?:bos|eos|pad|unk|sep|cls|mask|stop|start|end|max|min|per)_token)(?:\w+_)?token"
+    r"token|pass|pwd|pat|o?auth|authorization|authentication|jwt|cred|cookie|bearer|"
+    r"\w*(?:password|passwd|passphrase|passcode|secret|credential)|\w*(?:api|access|secret|private|ssh|auth)key"
 )
-_ACCOUNTS = re.compile(r"(?:\w+_)?(?:e_?mails?|user_?id|account_?id|org_?id|organization_?id|owner_?id)")
+_NUMBERS = re.compile(r"token|\w*(?:password|passwd)|pwd")
+_NO_TOKENS = re.compile(r"bos|eos|pad|unk|sep|cls|mask|stop|start|end|max|min|per|special|budget|count|limit")
+_NO_KEYS = re.compile(
+    r"second\w*|primary|trigger|activation|optional|extra|other|sort|hot|short|map|match|use|required"
+)
+_ACCOUNTS = re.compile(r"(?:\w+_)?(?:e_?mails?|(?:user|account|org|organization|owner|group)_?ids?)")
 _ADDRESS = re.compile(r"(?:[^<>@]*<)?[^\s<>@]+@[^\s<>@]+\.[A-Za-z]{2,}>?")
 _ADDRESS_IN_WORDS = re.compile(r"[\w.+-]{1,64}@(?:[\w-]{1,63}\.){1,5}[A-Za-z]{2,}")
+_SET = re.compile(
+    r"""(?:^|\s)(?:-H|--header)[\s=]*['"]?(?P<header>[\w-]+):\s*(?P<said>[^\s'"]+)|"""
+    r"""(?:^|\s)(?:--?(?P<flag>[\w-]+)(?:=|\s+)|(?P<name>[\w-]+)=)['"]?(?P<value>[^\s'"]+)"""
+)
+_HEADER = re.compile(r"""(?P<name>[\w-]+):\s*(?P<value>\S+(?:\s\S+)?)""")
+_FLAG = re.compile(r"--?([\w-]+)")
+_URL = re.compile(r"\b[a-zA-Z][\w+.-]*://\S+")
+_USER = re.compile(r"(?<=://)[^/?#\s]*@")
+_QUERY = re.compile(r"[?&;#]([\w.-]+)=([^&;#\s]*)")
+_LINE = 2000
+"""Most characters of a line that is looked at for what it sets."""
 _REFERENCE = re.compile(r"\$\{?\{?\s*[\w.:-]+\s*\}?\}?")
 
 
@@ -29,16 +45,58 @@ def is_secret(key: str, value: Any) -> str:
     text = value.strip() if isinstance(value, str) else None
     if value in ("", [], {}) or isinstance(value, bool) or (text is not None and _REFERENCE.fullmatch(text)):
         return ""
-    if _SECRETS.fullmatch(name):
+    if _names_secret(name, value):
         return "it is a key or a password"
-    if _ACCOUNTS.fullmatch(name):
+    if _ACCOUNTS.fullmatch(name) or (name == "user" and isinstance(value, dict)):
         return "it names an account"
     if text is not None and len(text) <= 500 and "\n" not in text:
         if holds_key(text):
             return "it looks like a key"
-        if _ADDRESS.fullmatch(text):
+        if all(_ADDRESS.fullmatch(one.strip()) for one in re.split("[,;]", text)):
             return "it is an e-mail address"
     return ""
+
+
+def _names_secret(name: str, value: Any) -> bool:
+    """Whether one of a name's words is that of a secret; `key` is one behind another word, and a number seldom is."""
+    words = [word.removesuffix("s") if len(word) > 4 or word == "keys" else word for word in name.split("_")]
+    while len(words) > 1 and words[-1].isdigit():
+        del words[-1]
+    if words[-1] == "key" and len(words) > 1:
+        is_known = words[-2] in ("api", "access", "secret", "private", "ssh", "auth")
+        return (is_known or isinstance(value, str)) and not any(map(_NO_KEYS.fullmatch, words))
+    if "token" in words and any(map(_NO_TOKENS.fullmatch, words)):
+        words = [word for word in words if word != "token"]
+    if isinstance(value, int | float):
+        return bool(words and _NUMBERS.fullmatch(words[-1]))
+    return any(map(_SECRETS.fullmatch, words))
+
+
+def sets_secret(text: str) -> bool:
+    """Whether a line, such as a command or a header, gives a secret: `--token=x`, `--token x`, `TOKEN=x`, `Token: x`."""
+    if "\n" in text or len(text) > _LINE:
+        return False
+    found = [*_SET.finditer(text), *filter(None, [_HEADER.fullmatch(text)])]
+    pairs = [[one for one in match.groups() if one is not None] for match in found]
+    return any(is_secret(name, value) for name, value in pairs)
+
+
+def is_secret_flag(text: Any) -> bool:
+    """Whether an item of a list is a flag whose secret is the next item."""
+    found = _FLAG.fullmatch(text) if isinstance(text, str) else None
+    return found is not None and bool(is_secret(found[1], "x"))
+
+
+def without_logins(text: str) -> str:
+    """Return a text whose URLs have no user and no password, and no secret in their queries."""
+
+    def bare(url: re.Match[str]) -> str:
+        return _QUERY.sub(
+            lambda one: one[0][: -len(one[2])] if one[2] and is_secret(one[1], one[2]) else one[0],
+            _USER.sub("", url[0]),
+        )
+
+    return _URL.sub(bare, text)
 
 
 def holds_key(text: str) -> bool:

@@ -9,7 +9,7 @@ from math import isfinite
 from typing import Any
 
 from personas.fields import NUMBER_LIMIT
-from personas.formats.secrets import is_secret
+from personas.formats.secrets import is_secret, is_secret_flag, sets_secret, without_logins
 from personas.formats.text import plain_text
 from personas.formats.types import Note
 
@@ -49,7 +49,11 @@ def _ready(key: str, value: Any, path: str, depth: int, notes: list[Note]) -> An
     if isinstance(value, bool):
         return value
     if isinstance(value, str):
-        return plain_text(value)
+        if sets_secret(value):
+            return _left_out(path, "it gives a key or a password", notes)
+        if (bare := without_logins(value)) != value:
+            notes.append(Note(path, None, "who logs in, in its URL; the rest is kept"))
+        return plain_text(bare)
     if isinstance(value, int):
         return value if -NUMBER_LIMIT <= value < NUMBER_LIMIT else str(value)
     if isinstance(value, float):
@@ -58,14 +62,23 @@ def _ready(key: str, value: Any, path: str, depth: int, notes: list[Note]) -> An
         return value
     if isinstance(value, Mapping):
         found = {}
+        named = value.get("name", value.get("key"))
         for name, one in value.items():
             name = plain_text(str(name))
+            if name == "value" and isinstance(named, str) and (why := is_secret(named, one)):
+                _left_out(_joined(path, name), why, notes)
+                continue
             kept = _ready(name, one, _joined(path, name), depth + 1, notes)
             if kept is not _NOTHING:
                 found[name] = kept
         return found
     if isinstance(value, list | tuple):
-        items = [_ready(key, one, _joined(path, str(at)), depth + 1, notes) for at, one in enumerate(value)]
+        items = [
+            _left_out(_joined(path, str(at)), "it is a key or a password", notes)
+            if at and isinstance(one, str) and is_secret_flag(value[at - 1])
+            else _ready(key, one, _joined(path, str(at)), depth + 1, notes)
+            for at, one in enumerate(value)
+        ]
         return [one for one in items if one is not _NOTHING]
     return _left_out(path, f"{type(value).__name__} is nothing that TOML can hold", notes)
 

@@ -10,6 +10,7 @@ import yaml
 from personas.formats.frontmatter import read_header, split
 from personas.formats.secrets import holds_key, is_secret
 from personas.formats.text import text_of
+from personas.formats.toml_ready import toml_ready
 from personas.formats.types import Unreadable
 from personas.formats.yaml_file import dump_yaml, load_yaml
 
@@ -19,6 +20,29 @@ from personas.formats.yaml_file import dump_yaml, load_yaml
     [
         *(("apiKey", "x"), ("OPENAI_API_KEY", "x"), ("X-Api-Key", "1"), ("token", 5), ("password", 1234)),
         *(("HUGGINGFACE_TOKEN", "x"), ("secrets", {"a": 1}), ("userId", 3), ("email", "a"), ("x", "a@b.co")),
+        *(
+            ("GITHUB_PAT", "x"),
+            ("DB_PASS", "x"),
+            ("PGPASSWORD", "x"),
+            ("OPENAI_KEY", "x"),
+            ("pwd", "x"),
+            ("auth", "x"),
+        ),
+        *(
+            ("X-Auth", "x"),
+            ("apikeys", "x"),
+            ("api_keys", {"a": "x"}),
+            ("tokens", "x"),
+            ("access_tokens", {"a": "x"}),
+        ),
+        *(
+            ("OPENAI_API_KEY_2", "x"),
+            ("secretValue", "x"),
+            ("jwt", "x"),
+            ("ssh_key", "x"),
+            ("user_ids", ["x"]),
+        ),
+        *(("contact", "Jane <jane@x.org>, bob@x.org"), ("user", {"name": "x"})),
         *(("author", "Jane <jane@x.org>"), ("x", "sk-abcdefgh1234"), ("x", "Bearer abc123def")),
     ],
 )
@@ -35,6 +59,9 @@ def test_keys_passwords_and_accounts_are_known(key: str, value: Any) -> None:
             ("keys", ["a"]),
             ("secondary_keys", ["x"]),
             ("key", "door"),
+            ("author", "x"),
+            ("pass_threshold", 0.5),
+            ("max_new_tokens", "5"),
         ),
         *(
             ("tokenBudget", 5),
@@ -47,6 +74,25 @@ def test_keys_passwords_and_accounts_are_known(key: str, value: Any) -> None:
 )
 def test_what_only_looks_like_a_key_is_kept(key: str, value: Any) -> None:
     assert not is_secret(key, value)
+
+
+@pytest.mark.parametrize(
+    ("value", "kept"),
+    [
+        (["-y", "--api-key", "hunter2"], ["-y", "--api-key"]),
+        (["--token=hunter2", "--header", "X-Auth: hunter2", "GITHUB_PAT=hunter2"], ["--header"]),
+        ([{"name": "OPENAI_API_KEY", "value": "hunter2"}, {"key": "A", "value": "b"}],
+         [{"name": "OPENAI_API_KEY"}, {"key": "A", "value": "b"}]),
+        (["curl -H 'Api-Token: hunter2' x", "npx x --token hunter2"], []),
+        ("https://u:hunter2@host/?api_key=hunter2&q=1", "https://host/?api_key=&q=1"),
+        ("postgres://u:hunter2@h/db", "postgres://h/db"),
+        (["Say: hello, you there", "--max-tokens=5", "--token=$TOKEN", "She said: a token of love"],
+         ["Say: hello, you there", "--max-tokens=5", "--token=$TOKEN", "She said: a token of love"]),
+    ],
+)  # fmt: skip
+def test_what_gives_a_secret_is_left_out_and_said(value: Any, kept: Any) -> None:
+    found, notes = toml_ready({"x": value}, "x.y")
+    assert found == {"x": kept} and (kept == value or any(note.went_to is None for note in notes))
 
 
 def test_words_are_looked_at_for_keys() -> None:
