@@ -10,6 +10,7 @@ import re
 from collections.abc import Collection, Mapping
 from typing import Any, NamedTuple
 
+from personas.formats.secrets import is_secret
 from personas.formats.types import Note, Unreadable
 from personas.formats.yaml_file import dump_yaml, load_yaml
 
@@ -17,6 +18,7 @@ _MOST_KEYS = 100
 """Keys of a frontmatter that is read line by line."""
 _OPENING = re.compile(r"---[ \t]*\n")
 _CLOSING = re.compile(r"^---[ \t]*(?:\n|\Z)", re.MULTILINE)
+_PAIR = re.compile(r"""\s*(?:- +)?["']?(?P<key>[\w.-]+)["']?:(?:\s+(?P<value>.*))?""")
 _KEY = re.compile(r"(?P<key>[A-Za-z_][\w-]*):(?:[ \t]+(?P<value>.*)|[ \t]*)\Z")
 
 
@@ -53,16 +55,33 @@ def read_header(header: str, keys: Collection[str] = ()) -> tuple[dict[str, Any]
     try:
         fields = load_yaml(header, first_line=2)
     except Unreadable as error:
+        header, left_out = _without_secrets(header)
         fields = _read_lines(header, keys)
         if not 0 < len(fields) <= _MOST_KEYS:
             raise
         why = f"read line by line, since {str(error).removesuffix('.')}"
-        return fields, [Note("frontmatter", "its keys", why)]
+        return fields, [Note("frontmatter", "its keys", why), *left_out]
     if fields is None:
         return {}, []
     if not isinstance(fields, dict):
         raise Unreadable("the frontmatter has no keys", 2)
     return fields, []
+
+
+def _without_secrets(header: str) -> tuple[str, list[Note]]:
+    """Return a frontmatter without the lines of a secret and what is indented below them, and a note for each."""
+    kept, notes, inside = list[str](), list[Note](), -1
+    for number, line in enumerate(header.split("\n"), 2):
+        indent = len(line) - len(line.lstrip())
+        if inside >= 0 and line.strip() and indent > inside:
+            continue
+        inside, found = -1, _PAIR.fullmatch(line)
+        if found and (why := is_secret(found["key"], (found["value"] or "").strip() or "x")):
+            notes.append(Note(f"line {number}: {found['key']}", None, why))
+            inside = indent
+        else:
+            kept.append(line)
+    return "\n".join(kept), notes
 
 
 def _read_lines(header: str, keys: Collection[str]) -> dict[str, Any]:

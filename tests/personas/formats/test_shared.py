@@ -190,6 +190,13 @@ def test_frontmatter_that_is_no_yaml_is_read_by_its_lines() -> None:
     assert split("---\nno end\n") == (None, "---\nno end\n")
 
 
+def test_secrets_in_frontmatter_that_is_no_yaml_are_left_out() -> None:
+    header = "description: Use this: when\nserver:\n  apiKey: S1\n  password:\n    deep: S2\n  email: S3\n  port: 5\n"
+    fields, notes = read_header(header, ("description", "server"))
+    assert fields == {"description": "Use this: when", "server": {"port": 5}}
+    assert [note.field for note in notes[1:]] == ["line 4: apiKey", "line 5: password", "line 7: email"]
+
+
 def test_bytes_that_are_no_text_are_refused() -> None:
     assert text_of(b"\xef\xbb\xbfa\r\nb\rc") == "a\nb\nc"
     for content, said in ((b"\xff\xfea\0", "UTF-16"), (b"a\nb\xff", "(line 2)"), (b"a\0", "NUL")):
