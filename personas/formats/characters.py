@@ -81,6 +81,8 @@ _ELIZA = {
 }
 _ACCOUNT = re.compile(r"(?i)id|agent_?id|user_?name|\w*profile")
 
+_CLIENT = re.compile(r"(?i)(?:bot|app|application|client|guild|server|channel|chat)_?ids?|login")
+
 
 def read_eliza(content: bytes, name: str) -> Imported:
     """Return a character of elizaOS: its lists of texts become parts; what runs it is kept, but not its keys and accounts."""
@@ -116,11 +118,26 @@ def read_eliza(content: bytes, name: str) -> Imported:
     for key in [key for key in record if _ACCOUNT.fullmatch(key)]:
         del record[key]
         notes.append(Note(key, None, "it names an account"))
+    for key in ("clientConfig", "settings"):
+        record |= {key: _without_accounts(record[key], key, notes)} if key in record else {}
     kept, more = toml_ready(record, "x.eliza")
     persona = ImportedPersona(
         name=persona_name, fields=fields, kept=kept, documents=tuple(documents), report=(*notes, *more)
     )
     return Imported((persona,))
+
+
+def _without_accounts(value: Any, path: str, notes: list[Note]) -> Any:
+    """Return settings without what names an account of a service, at any depth."""
+    if isinstance(value, list):
+        return [_without_accounts(one, f"{path}.{at}", notes) for at, one in enumerate(value)]
+    if not isinstance(value, dict):
+        return value
+    gone = [key for key in value if _ACCOUNT.fullmatch(key) or _CLIENT.fullmatch(key)]
+    notes += [Note(f"{path}.{key}", None, "it names an account") for key in gone]
+    return {
+        key: _without_accounts(one, f"{path}.{key}", notes) for key, one in value.items() if key not in gone
+    }
 
 
 def _take_texts(table: dict[str, Any], key: str) -> list[str]:

@@ -26,7 +26,7 @@ _SET = re.compile(
 )
 _HEADER = re.compile(r"""(?P<name>[\w-]+):\s*(?P<value>\S+(?:\s\S+)?)""")
 _FLAG = re.compile(r"--?([\w-]+)")
-_URL = re.compile(r"\b[a-zA-Z][\w+.-]*://\S+")
+_URL = re.compile(r"\b[a-zA-Z][\w+.-]{0,20}://\S+")
 _USER = re.compile(r"(?<=://)[^/?#\s]*@")
 _QUERY = re.compile(r"[?&;#]([\w.-]+)=([^&;#\s]*)")
 _LINE = 2000

@@ -40,7 +40,11 @@ _ELIZA = {
     "modelProvider": "anthropic",
     "clients": ["discord"],
     "plugins": ["@elizaos/plugin-node"],
+    "clientConfig": {
+        "discord": {"botId": "bot-account", "guildId": "guild-account", "login": "log-account", "x": 1}
+    },
     "settings": {
+        "env": [{"key": "DISCORD_PAT", "value": "hunter4"}],
         "secrets": {"KEY": "hunter2hunter2"},
         "voice": {"model": "en_US"},
         "model": "large",
@@ -94,6 +98,16 @@ EXAMPLES = [
             *("short", "ask back", "no hashtags", "{{user1}}: Who are you?\nEliza: Eliza.", "{{name1}}: Hey"),
             *("NONE", "strange", "A post\nof two lines", "settings.secrets", "twitterProfile", "people"),
         ),
-        never=("hunter2hunter2", "hunter3", "eliza_account", "4f1d-account", "account's words"),
+        never=(
+            "hunter2hunter2",
+            "hunter3",
+            "hunter4",
+            "bot-account",
+            "guild-account",
+            "log-account",
+            "eliza_account",
+            "4f1d-account",
+            "account's words",
+        ),
     ),
 ]

@@ -23,7 +23,15 @@ _MODEL = {
         "suggestion_prompts": [{"content": "Who are you?", "title": ["Who", "are you"]}, {"content": "Sing"}],
         "tags": [{"name": "fun"}, {"name": "sea"}],
         "toolIds": ["calc"],
-        "knowledge": [{"id": "k1", "user_id": "0a1b2c3d-user", "name": "Ships"}],
+        "knowledge": [
+            {
+                "id": "k1",
+                "user_id": "0a1b2c3d-user",
+                "name": "Ships",
+                "user": {"id": "u7-owner", "role": "admin-of-it"},
+                "access_control": {"read": {"group_ids": ["g7-group"]}},
+            }
+        ],
     },
     "access_grants": [{"principal_id": "0a1b2c3d-user"}],
     "access_control": {"read": {"user_ids": ["0a1b2c3d-user"]}},
@@ -69,7 +77,16 @@ EXAMPLES = [
             "created_at",
             "123456789012345678901234567890",
         ),
-        never=("0a1b2c3d-user", "jane@example.com", "Jane", "abcdefgh12345678", "AAAABBBB"),
+        never=(
+            "0a1b2c3d-user",
+            "u7-owner",
+            "admin-of-it",
+            "g7-group",
+            "jane@example.com",
+            "Jane",
+            "abcdefgh12345678",
+            "AAAABBBB",
+        ),
     ),
     Example(
         "openwebui",
