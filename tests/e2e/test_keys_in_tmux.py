@@ -71,6 +71,7 @@ IN_TMUX = {
     "enter": "Enter",
     "space": "Space",
     "slash": "/",
+    "asterisk": "*",
     "delete": "DC",
     "shift+up": "S-Up",
     "shift+down": "S-Down",

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from personas.conflict_marks import CONFLICT
 from tui.commands.registry import sentence
 
 if TYPE_CHECKING:
@@ -58,4 +57,6 @@ def banner_of(documents: DocumentController, keymap: Keymap, what: str) -> str:
 
 def has_git_conflict(persona: Persona) -> bool:
     """Whether a file of it has the markers of git."""
+    from personas.conflict_marks import CONFLICT
+
     return any(one is not None and one.message.startswith(CONFLICT) for one in (persona.note, persona.error))
