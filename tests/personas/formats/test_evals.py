@@ -5,12 +5,12 @@ from __future__ import annotations
 import ast
 import json
 import re
-import string
 from pathlib import Path
 from typing import Any
 
 import pytest
 import yaml
+from llm.templates import Template
 
 from personas.exporting import export
 from personas.formats.registry import format_named
@@ -223,8 +223,9 @@ def test_a_prompt_with_the_mark_of_a_raw_block_is_refused_with_its_line(store: S
 
 
 def sent(template: dict[str, Any], **values: str) -> str:
-    """What llm sends as the system prompt: its templates are `string.Template`."""
-    return string.Template(template["system"]).substitute(**values)
+    """What llm itself sends as the system prompt; it refuses keys that it does not know."""
+    system: str = Template(name="bot", **template).evaluate("Hi", values)[1]
+    return system
 
 
 def test_a_persona_becomes_a_template_that_says_its_very_words(store: Store) -> None:
