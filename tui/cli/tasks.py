@@ -25,10 +25,23 @@ def open_task(store: Store, persona_id: str) -> Job | None:
 
 def open_tasks(store: Store) -> dict[str, Job]:
     """Return every persona's task that is not over, as far as they can be read."""
-    from agent.transcript.open_jobs import personas_with_open_jobs
+    from agent.jobs.job_log import fold
+    from agent.transcript.open_jobs import open_job_records
 
-    found = {persona_id: open_task(store, persona_id) for persona_id in personas_with_open_jobs(store.home)}
-    return {persona_id: task for persona_id, task in found.items() if task is not None}
+    found: dict[str, Job] = {}
+    for persona_id, (session_id, records) in open_job_records(store.home).items():
+        task = fold(records, persona_id, session_id) if records is not None else None
+        # A question waits as its log says. What else became of a job only its whole conversation says.
+        if (
+            task is None
+            or task.status != "waiting_user"
+            or task.pending is None
+            or task.pending.answer is not None
+        ):
+            task = open_task(store, persona_id)
+        if task is not None:
+            found[persona_id] = task
+    return found
 
 
 def task_field(task: Job | None) -> dict[str, Any]:
