@@ -63,6 +63,14 @@ class Program:
 
     def __init__(self, app: PersonaApp, pilot: Pilot[Any], store: FaultyStore) -> None:
         self.app, self.pilot, self.store = app, pilot, store
+        self._told: list[str] = []  # since a key was last pressed; a later message may have taken its place
+        notify = app.notify
+
+        def note(message: str, **named: Any) -> None:
+            self._told.append(message)
+            notify(message, **named)
+
+        app.notify = note  # type: ignore[method-assign]
 
     @property
     def main(self) -> MainScreen:
@@ -106,10 +114,11 @@ class Program:
         await self.pilot.pause()
 
     async def told(self, text: str) -> None:
-        """Let the program work until a message with `text` is shown: it may come a little after what it tells of."""
-        await self.until(lambda: any(text in message for message in self.messages))
+        """Let the program work until a message with `text` is shown, or was since a key was last pressed."""
+        await self.until(lambda: any(text in message for message in (*self.messages, *self._told)))
 
     async def press(self, *keys: str) -> None:
+        self._told.clear()
         await self.pilot.press(*keys)
 
     async def write(self, text: str) -> None:
