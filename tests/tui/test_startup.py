@@ -75,3 +75,5 @@ def test_no_command_without_a_screen_imports_the_sdk_the_app_or_tools_it_does_no
     unwanted = ("anthropic", "textual", "httpx2", "mcp", "mcp_types", "uvicorn")
     assert {name for name in modules if name.split(".")[0] in unwanted} == set()
     assert "agent.tools.library" not in modules
+    if arguments[0] in ("list", "show"):
+        assert "pydantic" not in modules  # where no task is open

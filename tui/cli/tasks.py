@@ -25,11 +25,12 @@ def open_task(store: Store, persona_id: str) -> Job | None:
 
 def open_tasks(store: Store) -> dict[str, Job]:
     """Return every persona's task that is not over, as far as they can be read."""
-    from agent.jobs.job_log import fold
     from agent.transcript.open_jobs import open_job_records
 
     found: dict[str, Job] = {}
     for persona_id, (session_id, records) in open_job_records(store.home).items():
+        from agent.jobs.job_log import fold  # most homes have no such task, and this takes long
+
         task = fold(records, persona_id, session_id) if records is not None else None
         # A question waits as its log says. What else became of a job only its whole conversation says.
         if (
