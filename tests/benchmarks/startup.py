@@ -51,8 +51,8 @@ def text(terminal: Terminal) -> bool:
 
 
 def names(terminal: Terminal) -> bool:
-    """Whether the list shows what the examples are called."""
-    return b"Skeptic" in terminal.received
+    """Whether the list shows what a persona is called; the row of an example changes by single letters only."""
+    return b"Quite another" in terminal.received
 
 
 def shown(
@@ -104,6 +104,7 @@ def main() -> None:
         folder = Path(name)
         few, many = folder / "few", folder / "many"
         open_home(few)
+        (few / "personas" / "last.toml").write_text('name = "Quite another"\n', encoding="utf-8")
         open_home(many)
         for number in range(10_000):
             (many / "personas" / f"persona-{number:05}.toml").write_text(
