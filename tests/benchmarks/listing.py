@@ -18,7 +18,7 @@ from agent.jobs.options import JobOptions
 from agent.models.scripted import ScriptedModel, ToolUse, answer
 from personas.files.home import open_home
 from personas.store import Store
-from tui.cli.tasks import open_tasks
+from tui.cli.agent.tasks import open_tasks
 
 PROMPT = "You are careful.\n" * 40
 ROUNDS = 30

@@ -211,7 +211,7 @@ def test_the_person_is_warned_where_nothing_looks_for_due_work(
     run_log.note_look(Home(place.home), datetime.now(UTC))
     assert run(place, "list")[1] == ""
     later = datetime.now(UTC) + timedelta(days=3)
-    monkeypatch.setattr("tui.cli.action.utc_now", lambda: later)
+    monkeypatch.setattr("tui.cli.actions.action.utc_now", lambda: later)
     monkeypatch.setattr("personas.store.utc_now", lambda: later)
     for command in (("list",), ("show", "good")):
         assert "nothing has looked for due work for 3 days; start `persona worker`" in run(place, *command)[1]

@@ -14,7 +14,7 @@ from agent.outputs.variant import variant_now
 from tests.support.messages_answers import Refusal, say
 from tests.support.messages_server import MessagesServer
 from tests.support.persona_agent import Backend, Workplace, served
-from tui.cli.ask import AnswerStream
+from tui.cli.outputs.ask import AnswerStream
 
 
 @pytest.fixture

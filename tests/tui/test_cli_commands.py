@@ -19,7 +19,7 @@ from personas.errors import StorageError
 from personas.versions.authorship import USER
 from tests.support.persona_agent import Workplace, send_agent_message
 from tests.support.program import make_store
-from tui.cli import edit
+from tui.cli.personas import edit
 
 ISO = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|\+00:00)")
 

@@ -23,8 +23,8 @@ from personas.files.lock import hold
 from tests.support.messages_server import MessagesServer, ToolUsingBrain, say
 from tests.support.persona_agent import Workplace
 from tui.cli import main
-from tui.cli.chat_runner import run_printed
-from tui.cli.stream import Printer
+from tui.cli.agent.chat_runner import run_printed
+from tui.cli.agent.stream import Printer
 
 
 @pytest.fixture
@@ -410,7 +410,7 @@ main()
     [
         ("tui.cli.error_handling", signal.SIGINT),
         ("click", signal.SIGINT),
-        ("tui.cli.chat_runner", signal.SIGHUP),
+        ("tui.cli.agent.chat_runner", signal.SIGHUP),
         ("personas.store", signal.SIGTERM),
         ("agent.models.offline.model", signal.SIGTERM),
     ],
@@ -473,7 +473,7 @@ def test_ctrl_c_while_a_class_is_made_ends_as_anywhere_else(
 
     for what in (
         "tui.cli.open_home.open_store",
-        "tui.cli.chat_runner.converse",
+        "tui.cli.agent.chat_runner.converse",
         "tui.cli.error_handling.run",
     ):
         monkeypatch.setattr(what, make_class)

@@ -32,7 +32,7 @@ from tests.support.messages_server import Answer, Call, MessagesServer, Text, ca
 from tests.support.persona_agent import Backend, Workplace
 from tui.app.signals import SIGNALS, Guard, heeded
 from tui.cli import error_handling as boundary
-from tui.cli.task_answers import PIPE_TIMEOUT, answer_timeout
+from tui.cli.agent.task_answers import PIPE_TIMEOUT, answer_timeout
 from tui.settings.model_factory import task_options
 from tui.settings.schema import ConfigError, Settings, load_settings
 
@@ -469,7 +469,7 @@ def waiting(line: Any, *arguments: str, usual: float) -> Iterator[subprocess.Pop
 
     `usual` is the time it waits where nothing is said of it, in seconds.
     """
-    code = f"from tui.cli import main, task_answers; task_answers.PIPE_TIMEOUT = {usual}; main()"
+    code = f"from tui.cli import main; from tui.cli.agent import task_answers; task_answers.PIPE_TIMEOUT = {usual}; main()"
     with subprocess.Popen(
         [sys.executable, "-c", code, "chat", "kept", "Do it", "--task", *arguments],
         env=line.place.environment(line.env),

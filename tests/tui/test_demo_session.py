@@ -21,8 +21,8 @@ from personas.store import Store
 from tests.support.hostile import ESCAPES, forbidden_in
 from tests.support.program import Program, make_store, program
 from tests.tui.test_demo import demo
-from tui.cli import demo as demo_command
 from tui.cli.group import persona
+from tui.cli.program import demo as demo_command
 from tui.recording.locate import find_recording, persona_at_start
 from tui.recording.recorded_session import RecordedRun, Recording, read_recording
 from tui.settings.schema import Settings

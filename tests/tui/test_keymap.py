@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from tests.support.program import make_store, program
-from tui.cli.key_probe import meaning
+from tui.cli.program.key_probe import meaning
 from tui.commands.footer_keys import FooterState, keys_now
 from tui.commands.keymap import check_keys, normal, refusal
 from tui.commands.registry import COMMANDS, first_key, help_rows

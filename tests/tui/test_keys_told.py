@@ -10,7 +10,7 @@ from string import ascii_lowercase, digits
 from agent.models.scripted import ToolUse, answer
 from tests.support.program import Program, make_store, program
 from tests.tui.test_app_dialogs import DIALOGS, drawn_in
-from tui.cli.key_probe import meaning
+from tui.cli.program.key_probe import meaning
 from tui.commands.footer_keys import FooterState, keys_now
 from tui.commands.keymap import check_keys
 from tui.commands.registry import COMMANDS, HELP_ONLY_KEYS, help_rows, hint, key_name, keys_of, sentence

@@ -11,7 +11,7 @@ from agent.models.offline import OfflineModel
 from tests.support.program import make_store, program
 from tests.tui.test_app_connect import preferences
 from tui.app.emergency_save import left_texts, write_texts
-from tui.cli.doctor import _left_over
+from tui.cli.program.doctor import _left_over
 
 
 async def test_a_file_with_text_that_no_home_took_is_named_until_it_is_gone(

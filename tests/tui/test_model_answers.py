@@ -19,7 +19,7 @@ from tests.support.persona_agent import Workplace
 from tests.support.program import Gate, GatedModel, make_store, program
 from tests.tui.test_app_layout import drawn
 from tests.tui.test_app_settings import preferences
-from tui.cli.stream import JsonPrinter, TextPrinter
+from tui.cli.agent.stream import JsonPrinter, TextPrinter
 from tui.screens.dialogs.connect_dialog import Connect
 from tui.screens.dialogs.picker import Pick
 

@@ -12,7 +12,7 @@ from textual import events
 
 from tests.support.examples import examples
 from tests.tui.test_typed_runs import Clock
-from tui.cli.key_probe import KeystrokeReader
+from tui.cli.program.key_probe import KeystrokeReader
 from tui.terminal.textual_compat.input_parser import CUT_WAITS, PASTE_WAITS, InputParser, install
 from tui.widgets.chat_input import NEWLINE_KEYS
 

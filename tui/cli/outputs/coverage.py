@@ -10,7 +10,7 @@ import click
 from tui.cli.exit_codes import COULD_NOT_RUN
 from tui.cli.group import Invocation
 from tui.cli.options import dry_option, jobs_option, yes_option
-from tui.cli.output_runs import (
+from tui.cli.outputs.running import (
     NO_MODEL,
     NotRun,
     OutputRuns,

@@ -6,15 +6,15 @@ from typing import TYPE_CHECKING
 
 import click
 
+from tui.cli.agent.task_answers import answer_timeout, wait_option
 from tui.cli.group import Invocation
 from tui.cli.options import json_option, model_option, require_persona
-from tui.cli.task_answers import answer_timeout, wait_option
 
 if TYPE_CHECKING:
     from agent.chat.chat import Chat
     from agent.jobs.agent_jobs import AgentJobs
     from agent.jobs.job import AgentKind, Job
-    from tui.cli.stream import Printer
+    from tui.cli.agent.stream import Printer
 
 
 @click.command()
@@ -63,7 +63,7 @@ def chat(
     persona chat optimist "make it shorter" --review
     persona chat --to optimist,skeptic "make it shorter" --review
     """
-    from tui.cli.chat_runner import converse, message_of, run_printed
+    from tui.cli.agent.chat_runner import converse, message_of, run_printed
 
     kind: AgentKind = "task" if as_task else "chat"
     is_for_many = to is not None or to_all
@@ -76,7 +76,7 @@ def chat(
         raise click.UsageError(f"This takes {wanted}.")
     message = words[-1]
     if is_for_many:
-        from tui.cli.chat_many import chat_with_many, ids_named
+        from tui.cli.agent.chat_many import chat_with_many, ids_named
 
         said, ids = message_of(message), ids_named(invocation.store, to)
         if not ids:

@@ -9,8 +9,8 @@ import click
 
 from tui.cli.group import Invocation
 from tui.cli.options import dry_option, jobs_option, persona_argument, samples_option, yes_option
-from tui.cli.output_runs import NO_MODEL, OutputRuns, reported_errors, say_estimate, until_judged
-from tui.cli.outputs import MARKS
+from tui.cli.outputs.running import NO_MODEL, OutputRuns, reported_errors, say_estimate, until_judged
+from tui.cli.outputs.stored import MARKS
 from tui.cli.printing import columns, print_diff, print_json, print_text
 
 if TYPE_CHECKING:
@@ -61,8 +61,8 @@ def compare(
     """
     from agent.outputs.cost import NOTHING
     from agent.outputs.report import exit_code
+    from tui.cli.outputs.test import write_report
     from tui.cli.stderr import print_error
-    from tui.cli.test import write_report
 
     if len(models) > 2 or (len(models) == 2 and (a or other_id)) or (other_id and a):
         raise click.UsageError("compare two versions, two models, or two personas")

@@ -17,8 +17,8 @@ from personas.files.slug import command
 from personas.files.text_file import SIZE_LIMIT, encode
 from personas.persona import Persona
 from personas.versions.authorship import USER
-from tui.cli.compile import assembled, override_option, say_missing
 from tui.cli.group import Invocation
+from tui.cli.library.compile import assembled, override_option, say_missing
 from tui.cli.options import RESULT, document_argument, json_option, persona_argument
 from tui.cli.printing import columns, print_as_it_is, print_json, print_text
 
@@ -40,7 +40,7 @@ def list_personas(invocation: Invocation, as_json: bool) -> None:
     persona list --json | jq '.[].id'
     persona list --json | jq '.[] | select(.task.question).id'
     """
-    from tui.cli.tasks import open_tasks
+    from tui.cli.agent.tasks import open_tasks
 
     personas = noted(invocation.store, invocation.store.list())
     tasks = open_tasks(invocation.store)
@@ -238,7 +238,7 @@ def with_lf(text: str) -> str:
 
 
 def _listed(persona: Persona, task: Job | None) -> dict[str, object]:
-    from tui.cli.tasks import task_field
+    from tui.cli.agent.tasks import task_field
 
     return {
         "id": persona.id,
@@ -261,6 +261,6 @@ def _row(persona: Persona) -> tuple[str, ...]:
 
 
 def _with_task(row: tuple[str, ...], task: Job | None) -> tuple[str, ...]:
-    from tui.cli.tasks import task_word
+    from tui.cli.agent.tasks import task_word
 
     return *row[:2], task_word(task) if task is not None else "", *row[2:]

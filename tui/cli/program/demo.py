@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 import click
 
 from tui.cli.group import Invocation
-from tui.cli.open import require_screen
 from tui.cli.printing import print_text
+from tui.cli.program.open import require_screen
 from tui.cli.start import run_in_terminal
 
 if TYPE_CHECKING:

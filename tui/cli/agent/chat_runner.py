@@ -14,19 +14,19 @@ from personas.errors import InvalidValue, PersonaError, StorageError
 from personas.files.slug import command
 from tui.app.signals import heeded
 from tui.cli import was_interrupted
+from tui.cli.agent.task_answers import Answers
+from tui.cli.agent.tasks import open_task, reminder
 from tui.cli.exit_codes import FAILED, INTERRUPTED, OF_SIGNAL, WAITS
 from tui.cli.printing import summarise
 from tui.cli.stderr import safe_message, unexpected_message
-from tui.cli.task_answers import Answers
-from tui.cli.tasks import open_task, reminder
 
 if TYPE_CHECKING:
     from agent.chat.chat import Chat
     from agent.core.events import AgentEnd
     from agent.jobs.agent_jobs import AgentJobs
     from agent.jobs.job import Job, Question
+    from tui.cli.agent.stream import Printer
     from tui.cli.group import Invocation
-    from tui.cli.stream import Printer
 
 LONGEST_MESSAGE = 4_000_000
 """Characters of one message; a megabyte of prompt fits, a file sent by mistake does not."""
@@ -262,7 +262,7 @@ def exit_code(end: AgentEnd) -> int:
 def run_printed(as_json: bool, action: Callable[[Printer], int]) -> int:
     """Make the printer and call `action` with it; print errors of its start; return the exit code."""
     from agent.core.events import AgentEnd
-    from tui.cli.stream import JsonPrinter, TextPrinter
+    from tui.cli.agent.stream import JsonPrinter, TextPrinter
 
     printer: Printer = JsonPrinter() if as_json else TextPrinter()
 
@@ -296,7 +296,7 @@ def message_of(argument: str) -> str:
         InvalidValue: nothing but blanks.
     """
     if argument == "-":
-        from tui.cli.personas import read_stdin
+        from tui.cli.personas.manage import read_stdin
 
         argument = read_stdin().removesuffix("\n")
     if not argument.strip():

@@ -23,9 +23,9 @@ def history(invocation: Invocation, persona_id: str, as_json: bool) -> None:
     """
     from agent.transcript.session_store import read_history
     from agent.transcript.turn_records import to_record
+    from tui.cli.agent.tasks import open_task, task_field, task_line
+    from tui.cli.agent.transcript import transcript
     from tui.cli.stderr import print_error
-    from tui.cli.tasks import open_task, task_field, task_line
-    from tui.cli.transcript import transcript
 
     session_id, turns, problems = read_history(invocation.store, persona_id, as_stored=as_json)
     for problem in summarise(problems):

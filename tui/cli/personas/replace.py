@@ -5,8 +5,8 @@ from __future__ import annotations
 import click
 
 from personas.errors import PersonaError
-from tui.cli.find import regex_option
 from tui.cli.group import Invocation
+from tui.cli.personas.find import regex_option
 from tui.cli.printing import print_diff, print_text
 from tui.cli.stderr import print_note
 

@@ -130,7 +130,7 @@ def _edit(store: Store, persona_id: str, old: str, draft: Path) -> str:
     if done.merged:
         message += ", merged with what was changed meanwhile"
     if done.persona.error is not None:
-        from tui.cli.personas import describe
+        from tui.cli.personas.manage import describe
 
         message += f", but it is broken: {describe(done.persona.error)}"
     return message

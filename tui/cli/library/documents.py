@@ -12,7 +12,7 @@ from personas.library.documents import FIELDS, KINDS, Kind
 from personas.library_store import LibraryStore
 from tui.cli.group import Invocation
 from tui.cli.options import RESULT, dry_option, json_option, persona_argument, samples_option, yes_option
-from tui.cli.personas import describe, read_stdin, with_lf
+from tui.cli.personas.manage import describe, read_stdin, with_lf
 from tui.cli.printing import columns, print_json, print_text
 from tui.cli.stderr import print_error
 
@@ -152,7 +152,7 @@ def _set(kind: Kind) -> click.Command:
     ) -> None:
         fields = {field: _value(field, value)}
         if check:
-            from tui.cli.blast_radius import set_checked
+            from tui.cli.library.blast_radius import set_checked
 
             set_checked(
                 invocation, kind, name, fields, samples, agreed=agreed, dry_run=dry_run, as_json=as_json
@@ -170,7 +170,7 @@ def _edit(kind: Kind) -> click.Command:
     @name_argument
     @click.pass_obj
     def command(invocation: Invocation, name: str) -> None:
-        from tui.cli.edit import edit_document
+        from tui.cli.personas.edit import edit_document
 
         LibraryStore(invocation.store).get(kind, name)
         edit_document(invocation.store, f"{kind}/{name}")

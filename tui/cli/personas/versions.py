@@ -125,7 +125,7 @@ def restore(
         raise click.UsageError("--edit is for a proposal that you keep.")
     if is_proposal(version):
         if edits:
-            from tui.cli.edit import edit_text
+            from tui.cli.personas.edit import edit_text
 
             with edit_text(store, persona_id, proposed_prompt(store, persona_id, version)) as prompt:
                 edit(store, persona_id, version, prompt)

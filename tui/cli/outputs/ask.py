@@ -11,7 +11,7 @@ import click
 from personas.errors import InvalidValue, PersonaError
 from tui.cli.exit_codes import COULD_NOT_RUN
 from tui.cli.group import Invocation
-from tui.cli.output_runs import NO_MODEL, NotRun, OutputRuns, reported_errors
+from tui.cli.outputs.running import NO_MODEL, NotRun, OutputRuns, reported_errors
 from tui.cli.printing import print_json, print_text
 from tui.terminal.sanitise import Sanitiser
 
@@ -48,7 +48,7 @@ def ask(
     from agent.models.prices import show_cost
     from agent.outputs.ensemble import EnsembleConversation, EnsembleLog, PersonaAnswer, ask_all
     from agent.outputs.variant import read_runnable
-    from tui.cli.chat_runner import message_of
+    from tui.cli.agent.chat_runner import message_of
 
     began = time.monotonic()
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import click
 
 from tui.cli.group import Invocation
-from tui.cli.output_runs import OutputRuns, reported_errors
+from tui.cli.outputs.running import OutputRuns, reported_errors
 from tui.cli.printing import columns, print_json, print_text
 from tui.outputs.labels import SIGNS
 

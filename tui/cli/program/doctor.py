@@ -72,7 +72,7 @@ def doctor(
     persona doctor --local --take MODEL
     """
     if local:
-        from tui.cli.local_models import connect_local
+        from tui.cli.program.local_models import connect_local
 
         connect_local(ports, take)
         return
@@ -155,7 +155,7 @@ def _home(invocation: Invocation) -> Iterator[CheckResult]:
 
 
 def _personas(store: Store, personas: Sequence[Persona]) -> Iterator[CheckResult]:
-    from tui.cli.personas import describe, noted, way_back
+    from tui.cli.personas.manage import describe, noted, way_back
 
     for persona in noted(store, personas):
         if persona.note is not None:
@@ -191,7 +191,7 @@ def _library(store: Store, personas: Sequence[Persona]) -> Iterator[CheckResult]
     from personas.library.assembly import assemble
     from personas.library.documents import KINDS, LibraryDocument
     from personas.library.folders import Library, read_all
-    from tui.cli.personas import describe
+    from tui.cli.personas.manage import describe
 
     found: list[LibraryDocument] = []
     for kind in KINDS:
@@ -230,7 +230,7 @@ def _actions(home: Home) -> Iterator[CheckResult]:
     """Report actions that are broken or about a persona that is gone, and that nothing looks for due work."""
     from agent.actions.listing import idle_warning, list_actions
     from personas.store import utc_now
-    from tui.cli.personas import describe
+    from tui.cli.personas.manage import describe
 
     now = utc_now()
     try:

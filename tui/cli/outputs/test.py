@@ -10,8 +10,15 @@ import click
 from personas.errors import PersonaError
 from tui.cli.group import Invocation
 from tui.cli.options import batch_option, dry_option, jobs_option, samples_option, yes_option
-from tui.cli.output_runs import NO_MODEL, OutputRuns, reported_errors, say_batch, say_estimate, until_judged
-from tui.cli.outputs import MARKS
+from tui.cli.outputs.running import (
+    NO_MODEL,
+    OutputRuns,
+    reported_errors,
+    say_batch,
+    say_estimate,
+    until_judged,
+)
+from tui.cli.outputs.stored import MARKS
 from tui.cli.printing import columns, print_json, print_text
 
 if TYPE_CHECKING:
@@ -171,7 +178,7 @@ def _chosen(
     found = {one.id: one for one in (*named, *(one for one in listed if of_all or tag in one.tags))}
     if changed is None:
         return list(found.values())
-    from tui.cli.git_changes import ChangedSince
+    from tui.cli.outputs.git_changes import ChangedSince
 
     since = ChangedSince(runs.store.home, changed)
     return [one for one in found.values() if since.differs(one)]

@@ -30,9 +30,9 @@ from agent.core.turns import (
 from agent.models.anthropic.error_mapping import with_next_step
 from agent.tools import is_control
 from tui.cli import let_stream_end
+from tui.cli.agent.tasks import question_fields
 from tui.cli.printing import drop
 from tui.cli.stderr import print_error, print_note, write
-from tui.cli.tasks import question_fields
 from tui.terminal.diff_view import diff_lines
 from tui.terminal.sanitise import Sanitiser, one_line, sanitise, spelled_out
 

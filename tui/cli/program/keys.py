@@ -69,7 +69,7 @@ def _print_keys(keymap: Mapping[str, str]) -> None:
 
 def _show_keys(keymap: Mapping[str, str]) -> None:
     """Print a line for each keystroke until the person ends it, or the terminal does."""
-    from tui.cli.key_probe import KeystrokeReader
+    from tui.cli.program.key_probe import KeystrokeReader
 
     reader = KeystrokeReader(keymap)
     interrupts = 0

@@ -11,10 +11,10 @@ import click
 
 from personas.errors import InvalidValue
 from tui.app.signals import heeded
+from tui.cli.agent.task_answers import Answers, answer_timeout, wait_option
 from tui.cli.exit_codes import COULD_NOT_RUN, FAILED, OF_SIGNAL
 from tui.cli.group import Invocation
 from tui.cli.options import json_option, model_option
-from tui.cli.task_answers import Answers, answer_timeout, wait_option
 
 if TYPE_CHECKING:
     from agent.actions.run import Act
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from agent.outputs.report import PersonaReport
     from personas.actions.document import Action
     from personas.store import Store
-    from tui.cli.stream import Printer
+    from tui.cli.agent.stream import Printer
 
 
 @click.command("run")
@@ -43,7 +43,7 @@ def run_command(invocation: Invocation, action_id: str, as_json: bool, wait: flo
     persona action run nightly-check --json | jq -r 'select(.type == "text_complete").content'
     """
     from agent.core.turns import new_id
-    from tui.cli.chat_runner import run_printed
+    from tui.cli.agent.chat_runner import run_printed
 
     def begin(printer: Printer) -> int:
         from agent.actions.consent import require_whole
@@ -95,7 +95,7 @@ def go_on(
     """
     from agent.actions.run import run_action
     from agent.outputs.report import exit_code
-    from tui.cli.chat_runner import TaskSession
+    from tui.cli.agent.chat_runner import TaskSession
     from tui.cli.logging_setup import log_to, set_up
     from tui.settings.model_factory import run_context
 

@@ -24,10 +24,10 @@ from personas.external_writes import know
 from personas.files import trust
 from personas.files.slug import command
 from personas.store import Store, utc_now
-from tui.cli.action_run import run_command
+from tui.cli.actions.action_run import run_command
 from tui.cli.group import Invocation
 from tui.cli.options import RESULT, json_option
-from tui.cli.personas import describe, read_stdin, with_lf
+from tui.cli.personas.manage import describe, read_stdin, with_lf
 from tui.cli.printing import columns, print_json, print_text
 from tui.cli.stderr import print_error
 from tui.terminal.sanitise import spelled_out
@@ -179,7 +179,7 @@ def new(
 @click.pass_obj
 def edit(invocation: Invocation, action_id: str) -> None:
     """Edit an action in $VISUAL or $EDITOR, even a broken one. It then needs your approval again."""
-    from tui.cli.edit import edit_document
+    from tui.cli.personas.edit import edit_document
 
     home, before = invocation.store.home, get_action(invocation.store, action_id)
     edit_document(invocation.store, key_of(action_id))

@@ -9,9 +9,9 @@ import click
 
 from personas.library.documents import Kind
 from personas.library_store import LibraryStore
-from tui.cli.compare import comparison_rows
 from tui.cli.group import Invocation
-from tui.cli.output_runs import NO_MODEL, OutputRuns, reported_errors, say_estimate, until_judged
+from tui.cli.outputs.compare import comparison_rows
+from tui.cli.outputs.running import NO_MODEL, OutputRuns, reported_errors, say_estimate, until_judged
 from tui.cli.printing import columns, print_json, print_text
 from tui.cli.stderr import print_error
 

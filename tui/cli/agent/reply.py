@@ -9,15 +9,15 @@ import click
 
 from personas.errors import InvalidValue
 from personas.files.slug import command
+from tui.cli.agent.task_answers import answer_timeout, wait_option
 from tui.cli.group import Invocation
 from tui.cli.options import document_argument, json_option, model_option
-from tui.cli.task_answers import answer_timeout, wait_option
 
 if TYPE_CHECKING:
     from agent.chat.chat import Chat
     from agent.jobs.agent_jobs import AgentJobs
     from agent.jobs.job import Job
-    from tui.cli.stream import Printer
+    from tui.cli.agent.stream import Printer
 
 
 @click.command()
@@ -50,8 +50,8 @@ def reply(
     """
     from agent.jobs.recovery import find_job, refuse_when_at_work
     from personas.action_store import get_action
-    from tui.cli.action_run import go_on, waiting_run
-    from tui.cli.chat_runner import converse, message_of, picked, run_printed
+    from tui.cli.actions.action_run import go_on, waiting_run
+    from tui.cli.agent.chat_runner import converse, message_of, picked, run_printed
 
     run = waiting_run(invocation.store, persona_id)
     if stop == bool(message):

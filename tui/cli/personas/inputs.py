@@ -12,7 +12,7 @@ from personas.errors import BrokenFile, InvalidValue, StorageError
 from personas.files.text_file import SIZE_LIMIT, decode, expanded, storage_error
 from tui.cli.group import Invocation
 from tui.cli.options import json_option, persona_argument
-from tui.cli.personas import describe, read_stdin, with_lf
+from tui.cli.personas.manage import describe, read_stdin, with_lf
 from tui.cli.printing import columns, print_diff, print_json, print_text
 from tui.cli.stderr import print_note
 

@@ -50,7 +50,7 @@ def assets(
     if folder is not None:
         _export(home, found, expanded(folder))
     elif opens:
-        from tui.cli.edit import run_editor
+        from tui.cli.personas.edit import run_editor
 
         read_asset(home, found[0])  # nothing else than a regular file of the home is opened
         run_editor(found[0].path)

@@ -7,8 +7,8 @@ from pathlib import Path
 import click
 
 from personas.errors import InvalidValue
-from tui.cli.compile import override_option, overrides_of
 from tui.cli.group import Invocation
+from tui.cli.library.compile import override_option, overrides_of
 from tui.cli.options import json_option, persona_argument
 from tui.cli.printing import print_as_it_is, print_json
 from tui.cli.stderr import print_note
@@ -44,7 +44,7 @@ def export(
     """
     from personas.exporting import export as files_of
     from personas.exporting import read_image, write_files
-    from tui.cli.import_files import report_lines
+    from tui.cli.personas.import_files import report_lines
 
     exported = files_of(
         invocation.store,

@@ -1,0 +1,1 @@
+"""The commands on actions, and what they leave behind."""

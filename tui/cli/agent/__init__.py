@@ -1,0 +1,1 @@
+"""The commands that talk with the agent."""

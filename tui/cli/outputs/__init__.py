@@ -1,0 +1,1 @@
+"""The commands that run personas and judge what they answer."""

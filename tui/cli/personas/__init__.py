@@ -1,0 +1,1 @@
+"""The commands on personas and their files."""
