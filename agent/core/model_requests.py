@@ -283,7 +283,5 @@ class StreamReader:
 @lru_cache(maxsize=256)
 def schema_of(model: type[BaseModel]) -> Mapping[str, Any]:
     """Return the input of a tool as a JSON Schema object, made when it is first asked for."""
-    schema = model.model_json_schema()
-    if "extra" not in model.model_config:
-        schema.setdefault("additionalProperties", False)  # as the check of its input has it
+    schema = {**model.model_json_schema(), "additionalProperties": False}  # as `validate` has it
     return sendable_object(schema)

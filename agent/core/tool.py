@@ -68,8 +68,7 @@ class Tool:
         name: snake_case, as the model calls it.
         description: for the model.
         label: for the person, a few words ("Change the name").
-        input: pydantic model of the input; validated strictly (no lossy coercion; a field it does not know is an error
-            unless it sets `extra` itself).
+        input: pydantic model of the input; validated strictly (no lossy coercion; a field it does not know is an error).
         execute: `async (input, ctx) -> str | ToolOutput`; may raise, which becomes an error result.
         sequential: makes the whole batch it is called in sequential.
         timeout: seconds until it is cancelled, or None.
