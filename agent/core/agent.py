@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import contextlib
 from collections.abc import Callable, Collection, Iterable, Sequence
-from contextvars import ContextVar
 from dataclasses import fields, replace
 from typing import Any, Literal
 
@@ -30,14 +29,12 @@ from agent.core.loop_config import (
     WhenDone,
     WhenFailed,
     WhenIdle,
-    one_of,
 )
 from agent.core.model import Model, ModelError, ThinkingLevel, Usage
 from agent.core.retry import RetryPolicy
 from agent.core.tool import AfterToolCall, BeforeToolCall, Tool
 from agent.core.turns import (
     AssistantTextTurn,
-    CustomTurn,
     NoticeTurn,
     ThinkingTurn,
     Turn,
@@ -48,19 +45,6 @@ from agent.core.turns import (
 __all__ = ["Agent", "AgentBusy", "AgentState", "Listener", "QueueMode", "as_message"]
 
 QueueMode = Literal["one_at_a_time", "all"]
-
-
-_WORDS = {
-    "on_steer": OnSteer,
-    "tool_execution": ToolExecution,
-    "thinking": ThinkingLevel,
-    "steering_mode": QueueMode,
-    "follow_up_mode": QueueMode,
-}  # the settings that are words, and which they may be
-
-_inside: ContextVar[tuple[asyncio.Task[Any], ...]] = ContextVar(
-    "runs inside which this code is called", default=()
-)
 
 
 def as_message(said: str | UserTurn, known: Collection[str] = ()) -> UserTurn:
@@ -207,11 +191,6 @@ class Agent:
         self._pending: dict[str, None] = {}
         self._error: ModelError | None = None
 
-    def __setattr__(self, name: str, value: Any) -> None:
-        if (words := _WORDS.get(name)) is not None:
-            one_of(name, value, words)
-        object.__setattr__(self, name, value)
-
     # State
 
     @property
@@ -242,22 +221,10 @@ class Agent:
         self._turns = list(turns)
         self._turns_seen = None
 
-    def append_turn(self, turn: Turn) -> None:
-        """Add a turn that no run makes: while one is active only a notice or a kind of the application's own.
-
-        Raises:
-            AgentBusy: a run is active and the turn would change what the model sees.
-        """
-        if not isinstance(turn, NoticeTurn | CustomTurn):
-            self._refuse_while_busy("A turn cannot be added")
-        self._turns.append(turn)
-        self._turns_seen = None
-
     @property
     def is_streaming(self) -> bool:
-        """Whether a run is active. One whose event loop is closed never ends, and is none any more."""
-        task = self._task
-        return task is not None and not task.done() and not task.get_loop().is_closed()
+        """Whether a run is active."""
+        return self._task is not None and not self._task.done()
 
     # Running
 
@@ -288,7 +255,7 @@ class Agent:
         """
         self._refuse_while_busy("The conversation cannot be continued")
         prepared = self._prepared()  # raises what is wrong before anything leaves the queues
-        prompts = await find_continuation(self._turns, [self._take_steering, self._take_follow_up])
+        prompts = find_continuation(self._turns, [self._take_steering, self._take_follow_up])
         return await self._run(prompts, *prepared, poll_first=not prompts)
 
     def abort(
@@ -316,13 +283,10 @@ class Agent:
     async def wait_for_idle(self) -> None:
         """Return when no run is active and the listeners of `agent_end` have finished.
 
-        Raises:
-            AgentBusy: called by what the run itself waits for (a listener, a tool, a hook), or a task begun there.
+        What the run itself waits for (a listener, a tool, a hook) must not wait for it.
         """
-        while self.is_streaming and (task := self._task) is not None:
-            if task in _inside.get():
-                raise AgentBusy("A listener cannot wait for the end of the run that calls it.")
-            await asyncio.wait({task})
+        while self._task is not None and not self._task.done():
+            await asyncio.wait({self._task})
 
     def reset(self) -> None:
         """Forget the conversation, the queues and the error.
@@ -437,7 +401,7 @@ class Agent:
         self._error = None
         self._interrupts = interrupts = config.interrupts
         loop = Loop(context, config, self._bus)
-        self._task = task = loop.start(self._go(loop, prompts, config.interrupts, poll_first=poll_first))
+        self._task = task = loop.start(self._go(loop, prompts, poll_first=poll_first))
         try:
             return await asyncio.shield(task)
         except asyncio.CancelledError:
@@ -446,18 +410,13 @@ class Agent:
                 await asyncio.wait({task})
             raise
 
-    async def _go(
-        self, loop: Loop, prompts: Sequence[Turn], interrupts: Interrupts, *, poll_first: bool
-    ) -> AgentEnd:
-        around = (task for task in _inside.get() if not task.done())
-        _inside.set((*around, *filter(None, [asyncio.current_task()])))
+    async def _go(self, loop: Loop, prompts: Sequence[Turn], *, poll_first: bool) -> AgentEnd:
         try:
             return await loop.go(prompts, poll_first=poll_first)
         finally:
-            if self._interrupts is interrupts:  # else it was forgotten with its event loop
-                self._streaming.clear()
-                self._pending.clear()
-                self._task = self._interrupts = None
+            self._streaming.clear()
+            self._pending.clear()
+            self._task = self._interrupts = None
 
     def _see(self, event: Event) -> None:
         """Update the state, before the listeners hear of the event."""

@@ -13,8 +13,7 @@ from collections.abc import Awaitable, Callable, Coroutine, Mapping
 from typing import Any, TypeVar
 
 from agent.core.clock import Clock, SystemClock
-from agent.core.errors import GaveUpWaiting, NonStandardException
-from agent.core.redaction import text_of
+from agent.core.errors import GaveUpWaiting
 
 log = logging.getLogger(__name__)
 
@@ -55,19 +54,12 @@ def result_of(task: asyncio.Future[T]) -> T:
     """Return what foreign code in a task of its own returned.
 
     Raises:
-        Exception: what it raised, made an ordinary exception.
+        GaveUpWaiting: it cancelled itself.
+        Exception: what it raised.
     """
     if task.cancelled():
         raise GaveUpWaiting("it cancelled itself")
-    error = task.exception()
-    if error is not None and not isinstance(error, Exception):
-        raise NonStandardException(f"{type(error).__name__} was raised") from error
     return task.result()
-
-
-def start_task(coroutine: Coroutine[Any, Any, T]) -> asyncio.Task[T]:
-    """Run a coroutine in a task of its own, from the loop's next turn on, whatever kind of tasks the loop makes."""
-    return asyncio.Task(coroutine, loop=asyncio.get_running_loop())
 
 
 class OwnedTask(asyncio.Task[T]):
@@ -138,8 +130,6 @@ class CancelScope:
         parent: a scope whose cancellation cancels this one as well, and whose other arguments this one has.
         clock: by which timeouts go.
         grace: seconds that cancelled code has to end.
-        on_exit: makes an ordinary exception of a `KeyboardInterrupt` or `SystemExit` raised by awaited code, which
-            would end the event loop; None lets it.
     """
 
     def __init__(
@@ -148,16 +138,12 @@ class CancelScope:
         *,
         clock: Clock | None = None,
         grace: float = GRACE,
-        on_exit: Callable[[BaseException], Exception] | None = None,
     ) -> None:
         self.is_cancelled = False
         self._callbacks: dict[Callable[[], object], None] = {}
         self._parent = parent
         self._clock: Clock = (clock or SystemClock()) if parent is None else parent._clock
         self._grace: float = grace if parent is None else parent._grace
-        self._on_exit: Callable[[BaseException], Exception] | None = (
-            on_exit if parent is None else parent._on_exit
-        )
         if parent is not None:
             parent.add_callback(self.cancel)
 
@@ -190,8 +176,6 @@ class CancelScope:
         *,
         within: float | None = None,
         cancels: bool = True,
-        takes: bool = False,
-        settles_within: float | None = None,
     ) -> T:
         """Await code in a task of its own and return what it returns.
 
@@ -199,13 +183,10 @@ class CancelScope:
             awaitable: the code.
             within: seconds it may take.
             cancels: whether it is cancelled when it is given up; else it goes on unattended.
-            takes: it takes something away, which would be lost with its result: it has half of the grace period
-                to end before it is cancelled, and what it returns until the end of that period counts.
-            settles_within: seconds it has to come to its end once it is cancelled, if what it returns by then counts.
 
         Raises:
             GaveUpWaiting: it was given up; the message says why.
-            Exception: whatever it raised, made an ordinary exception.
+            Exception: whatever it raised.
         """
         if self.is_cancelled:
             if inspect.iscoroutine(awaitable):
@@ -213,7 +194,7 @@ class CancelScope:
             elif isinstance(awaitable, asyncio.Future) and cancels:
                 awaitable.cancel()
             raise GaveUpWaiting("it was stopped")
-        task = start_task(self._begin(awaitable))
+        task = asyncio.create_task(self._begin(awaitable))
         if inspect.iscoroutine(awaitable):
             # cancelled before it began, the coroutine was never awaited
             task.add_done_callback(lambda _task: awaitable.close())
@@ -223,24 +204,18 @@ class CancelScope:
             nonlocal was_cancelled
             was_cancelled = task.cancel()
 
-        if cancels and not takes:
+        if cancels:
             self.add_callback(cancel)
         try:
             await race(task, self, within, self._clock)
             if was_cancelled or not task.done():
-                grace = self._grace if settles_within is None else settles_within
-                if takes:
-                    grace /= 2
-                    await race(task, within=grace)
                 if cancels:
                     if not was_cancelled:
                         task.cancel()
-                    await race(task, within=grace)
-                counts = takes or settles_within is not None
-                if not counts or not task.done() or task.cancelled() or (takes and task.exception()):
-                    raise GaveUpWaiting(
-                        "it was stopped" if self.is_cancelled else f"it took longer than {within:g} s"
-                    )
+                    await race(task, within=self._grace)
+                raise GaveUpWaiting(
+                    "it was stopped" if self.is_cancelled else f"it took longer than {within:g} s"
+                )
         except asyncio.CancelledError:
             if cancels:
                 task.cancel()
@@ -254,23 +229,4 @@ class CancelScope:
         """Await code, unless the scope was cancelled between being asked for it and its first step."""
         if self.is_cancelled:
             raise GaveUpWaiting("it was stopped")
-        try:
-            return await awaitable
-        except (KeyboardInterrupt, SystemExit) as error:
-            if self._on_exit is None:
-                raise
-            raise self._on_exit(error) from error
-
-
-def ordinary(error: BaseException) -> Exception:
-    """Return what foreign code raised as an ordinary exception.
-
-    Raises:
-        GeneratorExit: the event loop is gone and Python clears a forgotten coroutine away.
-    """
-    if isinstance(error, Exception):
-        return error
-    if isinstance(error, GeneratorExit) and asyncio._get_running_loop() is None:
-        raise error
-    text = text_of(error)
-    return NonStandardException(f"{type(error).__name__} was raised{': ' if text else ''}{text}")
+        return await awaitable

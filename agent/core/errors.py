@@ -29,9 +29,5 @@ class GaveUpWaiting(Exception):
     """Code that the core called was not waited for to its end; the message says why."""
 
 
-class NonStandardException(Exception):
-    """Foreign code raised what is no ordinary exception; the message says what."""
-
-
 class ListenerTimeout(Exception):
     """A listener exceeded its grace period and was detached."""

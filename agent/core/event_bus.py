@@ -45,7 +45,7 @@ class EventBus:
 
         return unsubscribe
 
-    def report(self, listener: Listener, error: Exception, clean: Callable[[str], str]) -> None:
+    def report(self, listener: Listener, error: BaseException, clean: Callable[[str], str]) -> None:
         """Log a listener's failure, once for each listener."""
         if id(listener) not in self._reported:
             self._reported.add(id(listener))

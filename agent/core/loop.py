@@ -10,7 +10,7 @@ from typing import Any
 
 from agent.core.cancellation import OwnedTask
 from agent.core.errors import GaveUpWaiting, NothingToContinue
-from agent.core.event_bus import EventBus, Listener
+from agent.core.event_bus import EventBus
 from agent.core.events import AgentEnd, AgentStart, Event
 from agent.core.loop_config import AgentContext, LoopConfig, Poll
 from agent.core.messages import GO_ON
@@ -38,7 +38,6 @@ __all__ = [
     "agent_loop",
     "agent_loop_continue",
     "find_continuation",
-    "run_loop",
 ]
 
 log = logging.getLogger(__name__)
@@ -63,33 +62,7 @@ def agent_loop_continue(context: AgentContext, config: LoopConfig) -> AsyncGener
     return _iterate(None, context, config)
 
 
-async def run_loop(
-    prompts: Sequence[Turn], context: AgentContext, config: LoopConfig, sink: Listener
-) -> AgentEnd:
-    """Run until idle, handing each event to `sink`; return the last one.
-
-    Args:
-        prompts: what opens the first step.
-        context: what the run starts from.
-        config: how it goes.
-        sink: called with each event; what it returns, if it can be awaited, is awaited.
-
-    Raises:
-        CancelledError: the caller was cancelled; everything was closed first.
-        KeyboardInterrupt, SystemExit: came up in code the run called; everything was closed first.
-    """
-    loop = Loop(context, config, EventBus(sink))
-    task = loop.start(loop.go(prompts))
-    try:
-        return await asyncio.shield(task)
-    except asyncio.CancelledError:
-        task.cancel()
-        with contextlib.suppress(asyncio.CancelledError):
-            await asyncio.wait({task})
-        raise
-
-
-async def find_continuation(turns: Sequence[Turn], polls: Sequence[Poll]) -> list[UserTurn]:
+def find_continuation(turns: Sequence[Turn], polls: Sequence[Poll]) -> list[UserTurn]:
     """Return the turns with which a conversation goes on: none when its end needs an answer anyway.
 
     Args:
@@ -105,8 +78,7 @@ async def find_continuation(turns: Sequence[Turn], polls: Sequence[Poll]) -> lis
     if isinstance(last, UserTurn | ToolResultTurn | ToolCallTurn):
         return []
     for poll in polls:
-        queued = poll()
-        if queued := list(await queued if isinstance(queued, Awaitable) else queued):
+        if queued := list(poll()):
             return queued
     if isinstance(last, ThinkingTurn) or (isinstance(last, AssistantTextTurn) and last.interrupted):
         return [UserTurn(content=GO_ON)]
@@ -145,10 +117,10 @@ class Loop:
                 pending += await steps.run_calls(answer)
             goes_on = await steps.close()  # an error, an abort and a refusal end the run here
             if not pending:
-                pending += await self._poll(config.get_steering)
+                pending += self._poll(config.get_steering)
             await self._count_cost()
             if not goes_on and not pending:
-                pending += self._when_idle() or await self._poll(config.get_follow_up)
+                pending += self._when_idle() or self._poll(config.get_follow_up)
             if not goes_on and not pending:
                 return
             steps.end_at_limit()
@@ -156,16 +128,16 @@ class Loop:
     async def _poll_before_first_step(self) -> None:
         """Let steering join the first step. What the user said is kept even when nothing can be asked."""
         try:
-            self._pending += await self._poll(self._config.get_steering)
+            self._pending += self._poll(self._config.get_steering)
         except RunEnded as ended:
             await self._steps.open(self._pending)
             with contextlib.suppress(RunEnded):
                 await self._steps.close()
             raise ended from None
 
-    async def _poll(self, poll: Poll | None) -> list[UserTurn]:
+    def _poll(self, poll: Poll | None) -> list[UserTurn]:
         with self._application():
-            return await poll_queue(self._run, poll)
+            return poll_queue(self._run, poll)
 
     async def _count_cost(self) -> None:
         self._steps.end_if_stopped()
@@ -211,7 +183,6 @@ class Loop:
         Raises:
             NothingToContinue: there is nothing to go on from.
             CancelledError: its task was cancelled; everything was closed first.
-            KeyboardInterrupt, SystemExit: came up in code the run called; everything was closed first.
         """
         run, config = self._run, self._config
         config.interrupts.attach(run)
@@ -222,7 +193,7 @@ class Loop:
             timer = config.clock.call_later(duration, lambda: run.stop("limit", reason))
         try:
             if prompts is None:
-                prompts = await self._continuation()
+                prompts = self._continuation()
                 poll_first = not prompts
             self._pending += prompts
             end = await self._from_start_to_end(poll_first=poll_first)
@@ -230,19 +201,17 @@ class Loop:
             if timer is not None:
                 timer.cancel()
             config.interrupts.detach(run)
-            if run.leaving is not None:
-                raise run.leaving
         if run.cancelled_outside:
             raise asyncio.CancelledError
         return end
 
-    async def _continuation(self) -> Sequence[Turn]:
+    def _continuation(self) -> Sequence[Turn]:
         run, config = self._run, self._config
         polls = [
             lambda poll=poll: poll_queue(run, poll) for poll in (config.get_steering, config.get_follow_up)
         ]
         try:
-            return await find_continuation(self._turns, polls)
+            return find_continuation(self._turns, polls)
         except NothingToContinue:
             if run.stopped is None:
                 raise
@@ -257,8 +226,8 @@ class Loop:
             ending = self._steps.stopped() or RunEnding("completed")
         except RunEnded as ended:
             ending = ended.ending
-        except BaseException as error:  # noqa: BLE001 - a fault of our own still ends the run for everyone
-            ending = await self._end_broken(run.fault(error))
+        except (Exception, asyncio.CancelledError) as error:  # noqa: BLE001 - a fault of our own ends it for everyone
+            ending = await self._end_broken(error)
         notice = ending.notice or await self._notice_on(ending)
         if notice is not None:
             await run.say(notice)
@@ -274,7 +243,7 @@ class Loop:
             undelivered=self._undelivered(),
         )
 
-    async def _end_broken(self, fault: Exception) -> RunEnding:
+    async def _end_broken(self, fault: BaseException) -> RunEnding:
         """Close everything after a fault in the middle of a step."""
         report(log, "the run broke", fault, self._run.secrets.clean)
         await self._steps.close_all()
@@ -292,7 +261,7 @@ class Loop:
             return None if notice is None else as_turns([notice], NoticeTurn)[0]
         except GaveUpWaiting:
             return None
-        except BaseException as fault:  # noqa: BLE001 - a function of the application
+        except Exception as fault:  # noqa: BLE001 - a function of the application
             self._report("the notice on the run could not be made", fault)
             return None
 
@@ -301,12 +270,12 @@ class Loop:
         left = [turn for turn in self._pending if isinstance(turn, UserTurn)]
         try:
             left += as_turns(self._config.take_undelivered(), UserTurn)
-        except BaseException as fault:  # noqa: BLE001 - a function of the application; the run must have its end
+        except Exception as fault:  # noqa: BLE001 - a function of the application; the run must have its end
             self._report("what is still queued could not be taken back", fault)
         return tuple(left)
 
     def _report(self, what: str, error: BaseException) -> None:
-        report(log, what, self._run.fault(error), self._run.secrets.clean)
+        report(log, what, error, self._run.secrets.clean)
 
 
 async def _iterate(

@@ -23,7 +23,7 @@ ToolExecution = Literal["parallel", "sequential"]
 TransformContext = Callable[[list[Turn]], "Sequence[Turn] | Awaitable[Sequence[Turn]]"]
 ConvertToLlm = Callable[[list[Turn]], "Sequence[Mapping[str, Any]] | Awaitable[Sequence[Mapping[str, Any]]]"]
 GetApiKey = Callable[[], "str | Awaitable[str | None] | None"]
-Poll = Callable[[], "Sequence[UserTurn] | Awaitable[Sequence[UserTurn]]"]
+Poll = Callable[[], Sequence[UserTurn]]
 OnLaunch = Callable[[ToolCallTurn, "Mapping[str, Any] | None"], object]
 WhenIdle = Callable[[], Sequence[Turn]]
 MoreTools = Callable[[], Sequence[Tool]]
@@ -114,7 +114,7 @@ class LoopConfig:
         before_tool_call, after_tool_call: see `HookContext`.
         on_launch: called with a call right before its tool runs, and with the input a hook gave in place of
             the model's, or None; plain only. When it raises, or the run is stopped in it, the tool does not run.
-        get_steering, get_follow_up: give the user turns to deliver now, each turn once.
+        get_steering, get_follow_up: give the user turns to deliver now, each turn once; plain only.
         more_tools: asked before each step, and before its calls are run, which tools there are beside those of the run;
             plain only.
         when_idle: asked when the model has said words alone and there is no steering; what it gives opens a

@@ -10,13 +10,13 @@ from typing import Any
 
 from pydantic import BaseModel
 
-from agent.core.cancellation import detach, race, start_task
-from agent.core.errors import GaveUpWaiting, KeyUnknown, NonStandardException, PersonaError
+from agent.core.cancellation import detach, race
+from agent.core.errors import GaveUpWaiting, KeyUnknown, PersonaError
 from agent.core.events import RetryWait
 from agent.core.loop_config import AgentContext, GetApiKey
 from agent.core.messages import sendable, sendable_object, to_messages
 from agent.core.model import BlockEvent, ModelError, Request, ToolSpec, Usage
-from agent.core.redaction import text_of
+from agent.core.redaction import report
 from agent.core.response_assembler import Answer, failure
 from agent.core.retry import GiveUp, decide
 from agent.core.run import Run
@@ -94,8 +94,8 @@ class ModelRequests:
         except KeyUnknown as error:
             answer.error = ModelError("client", str(error))
             return
-        except BaseException as error:  # noqa: BLE001 - functions of the application
-            answer.error = failure("The request", run.fault(error), run.secrets.clean)
+        except Exception as error:  # noqa: BLE001 - functions of the application
+            answer.error = failure("The request", error, run.secrets.clean)
             return
         await self._read(stream, answer)
 
@@ -154,9 +154,7 @@ class ModelRequests:
         except (GaveUpWaiting, PersonaError):
             raise
         except Exception as error:  # noqa: BLE001 - a function of the application
-            kind = type(
-                error.__cause__ or error if isinstance(error, NonStandardException) else error
-            ).__name__
+            kind = type(error).__name__
             raise KeyUnknown(f"The API key could not be got: get_api_key raised {kind}.") from None
         if key is not None and not isinstance(key, str):
             raise TypeError(f"get_api_key gave {type(key).__name__}, not text")
@@ -198,7 +196,7 @@ class StreamReader:
         self._asked: asyncio.Future[None] | None = None  # the reading task waits for it between two events
         self._waiter: asyncio.Future[None] | None = None  # the run waits for it
         self._timer = None if silence is None else run.config.clock.call_later(silence, self._check_silence)
-        self._task = start_task(self._read(stream))
+        self._task = asyncio.create_task(self._read(stream))
         self._task.add_done_callback(self._wake)
         run.scope.add_callback(self._wake)
 
@@ -249,8 +247,8 @@ class StreamReader:
         except asyncio.CancelledError as error:
             if not self._task.cancelling():  # else it is ours
                 self.error = error
-        except BaseException as error:  # noqa: BLE001 - a model must not raise; if it does, the run ends cleanly
-            self.error = self._run.fault(error)
+        except Exception as error:  # noqa: BLE001 - a model must not raise; if it does, the run ends cleanly
+            self.error = error
         await self._close_stream(stream)
 
     async def _close_stream(self, stream: object) -> None:
@@ -260,9 +258,8 @@ class StreamReader:
             return
         try:
             await close()
-        except BaseException as error:  # noqa: BLE001 - the model's own clearing up
-            text = self._run.secrets.clean(text_of(self._run.fault(error)))
-            log.warning("a model's stream could not be closed: %s", text)
+        except Exception as error:  # noqa: BLE001 - the model's own clearing up
+            report(log, "a model's stream could not be closed", error, self._run.secrets.clean)
 
     def _wake(self, _done: object = None) -> None:
         if self._waiter is not None and not self._waiter.done():

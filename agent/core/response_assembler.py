@@ -99,7 +99,7 @@ class Answer:
     def fail(self, error: BaseException) -> None:
         """Note what the model raised."""
         self.complete = False
-        self.error = failure("The model", self._run.fault(error), self._clean)
+        self.error = failure("The model", error, self._clean)
 
     async def close(self) -> None:
         """End every open turn; what was cut is marked."""

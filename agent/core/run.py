@@ -8,7 +8,7 @@ from collections.abc import Awaitable, Callable
 from dataclasses import replace
 from typing import Any, TypeVar
 
-from agent.core.cancellation import CancelScope, detach, ordinary, race, result_of, start_task
+from agent.core.cancellation import CancelScope, detach, race, result_of
 from agent.core.errors import ListenerTimeout
 from agent.core.event_bus import EventBus, Listener
 from agent.core.events import (
@@ -58,13 +58,12 @@ class Run:
         spans: what is open.
         open_calls: how each open call is cancelled, by the id of its turn and by its wire id.
         cancelled_outside: the run's own task was cancelled.
-        leaving: a `KeyboardInterrupt` or `SystemExit` that came up meanwhile, to be raised once all is closed.
     """
 
     def __init__(self, config: LoopConfig, bus: EventBus) -> None:
         self.id = new_id("run")
         self.config = config
-        self.scope = CancelScope(clock=config.clock, grace=config.grace, on_exit=self.fault)
+        self.scope = CancelScope(clock=config.clock, grace=config.grace)
         self.added: list[Turn] = []
         self.on_turn: Callable[[Turn], None] = lambda _turn: None
         self.stopped: tuple[Outcome, str] | None = None
@@ -77,7 +76,6 @@ class Run:
         self.spans = OpenSpans()
         self.open_calls: dict[str, Callable[[], None]] = {}
         self.cancelled_outside = False
-        self.leaving: BaseException | None = None
         self.now = config.clock.now
         self._seq = 0
         self._bus = bus
@@ -100,8 +98,8 @@ class Run:
                 result = listener(event)
                 if result is not None and inspect.isawaitable(result):
                     await self._wait_for_listener(listener, result)
-            except BaseException as error:  # noqa: BLE001 - a listener must not break the run
-                self._bus.report(listener, self.fault(error), self.secrets.clean)
+            except (Exception, asyncio.CancelledError) as error:  # noqa: BLE001 - must not break the run
+                self._bus.report(listener, error, self.secrets.clean)
         return event  # type: ignore[no-any-return]
 
     async def _wait_for_listener(self, listener: Listener, awaitable: Awaitable[Any]) -> None:
@@ -111,7 +109,7 @@ class Run:
             ListenerTimeout: it took too long after the run was stopped.
             Exception: what it raised.
         """
-        task = start_task(self._guarded(awaitable))
+        task = asyncio.ensure_future(awaitable)
         await race(task, self.scope)
         if not task.done():
             loop = asyncio.get_running_loop()
@@ -125,12 +123,6 @@ class Run:
                 f"It did not return within {self._listener_grace:g} s after the run was to end."
             )
         result_of(task)
-
-    async def _guarded(self, awaitable: Awaitable[Any]) -> None:
-        try:
-            await awaitable
-        except (KeyboardInterrupt, SystemExit) as error:  # would end the event loop
-            raise self.fault(error) from error
 
     async def emit_last(self, kind: type[E], **fields: Any) -> E:
         """`emit` the event that ends the run: each listener has its grace period anew, unless it was given up."""
@@ -168,19 +160,6 @@ class Run:
         self.cancelled_outside = True
         self.stop("cancelled", "the program cancelled the run")
 
-    def fault(self, error: BaseException) -> Exception:
-        """Return what foreign code raised as an ordinary exception.
-
-        `KeyboardInterrupt` and `SystemExit` stop the run as well; they are raised again at its end.
-
-        Raises:
-            GeneratorExit: the event loop is gone and Python clears a forgotten run away.
-        """
-        if isinstance(error, KeyboardInterrupt | SystemExit):
-            self.leaving = self.leaving or error
-            self.stop("cancelled", "the program is being left")
-        return ordinary(error)
-
     def cancel_call(self, call_id: str) -> bool:
         """Cancel one open tool call, by the id of its turn or its wire id."""
         cancel = self.open_calls.get(call_id)
@@ -195,7 +174,6 @@ class Run:
         function: Callable[..., Any],
         *args: Any,
         scope: CancelScope | None = None,
-        takes: bool = False,
     ) -> Any:
         """Call a function given to us, plain or async, and return what it returns; it has the hooks' timeout.
 
@@ -203,22 +181,16 @@ class Run:
             function: what to call.
             args: its arguments.
             scope: what ends the wait for it; by default the run.
-            takes: see `CancelScope.wait`.
 
         Raises:
             GaveUpWaiting: the run was stopped, the scope cancelled, or the time went by.
-            Exception: whatever the function raised, made an ordinary exception.
+            Exception: whatever the function raised.
         """
-        try:
-            result = function(*args)
-        except Exception:
-            raise
-        except BaseException as error:
-            raise self.fault(error) from error
+        result = function(*args)
         if not inspect.isawaitable(result):
             return result
         within = self.config.limits.hook_timeout
-        return await (scope or self.scope).wait(result, within=within, takes=takes)
+        return await (scope or self.scope).wait(result, within=within)
 
     async def sleep_until(self, due: float) -> bool:
         """Wait for a time of the clock; return False when the run was stopped before."""

@@ -7,7 +7,6 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from agent.core.errors import GaveUpWaiting
 from agent.core.events import Outcome, StepEnd, StepStart
 from agent.core.limits import RepeatWatch, Spending, reached
 from agent.core.loop_config import AgentContext, Poll
@@ -192,10 +191,10 @@ class Steps:
         if calls:
             self._batch = await self._run_batch(calls, sibling_failed=last_call_failed(turns))
 
-    async def _poll_steering(self) -> list[UserTurn]:
+    def _poll_steering(self) -> list[UserTurn]:
         """Steering during a batch; a poll that fails counts as nothing said, the next one will report it."""
         try:
-            return await poll_queue(self._run, self._config.get_steering)
+            return poll_queue(self._run, self._config.get_steering)
         except Exception:  # noqa: BLE001 - a function of the application
             return []
 
@@ -323,17 +322,9 @@ def _refusal(answer: Answer) -> NoticeTurn:
     return NoticeTurn(content=text, kind=REFUSED)
 
 
-async def poll_queue(run: Run, poll: Poll | None) -> list[UserTurn]:
-    """Return what the user said meanwhile; nothing is asked for once the run is stopped.
-
-    What was taken from a queue by then is returned all the same: it is not in that queue any more.
-    """
-    if poll is None or run.stopped is not None:
-        return []
-    try:
-        return as_turns(await run.call(poll, takes=True), UserTurn)
-    except GaveUpWaiting:
-        return []
+def poll_queue(run: Run, poll: Poll | None) -> list[UserTurn]:
+    """Return what the user said meanwhile; nothing is asked for once the run is stopped."""
+    return [] if poll is None or run.stopped is not None else as_turns(poll(), UserTurn)
 
 
 def as_turns(said: Any, kind: Any = Turn) -> list[Any]:

@@ -10,13 +10,13 @@ import asyncio
 import contextlib
 import inspect
 from collections import deque
-from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 from pydantic import BaseModel
 
-from agent.core.cancellation import CancelScope, detach, result_of, settle, start_task
+from agent.core.cancellation import CancelScope, detach, result_of, settle
 from agent.core.clock import Timer
 from agent.core.errors import GaveUpWaiting, InvalidInput
 from agent.core.events import ToolEnd, ToolProgress, ToolStart
@@ -37,7 +37,7 @@ LONGEST_ERROR = 10_000
 RAN_WITH = "ran_with"
 """In the details of a call's end and result: the input that ran, where a hook changed the model's."""
 
-PollSteering = Callable[[], Awaitable[Sequence[UserTurn]]]
+PollSteering = Callable[[], Sequence[UserTurn]]
 
 
 def error_output(text: str) -> ToolOutput:
@@ -206,7 +206,7 @@ class _Batch:
         """End a call, then hear what the user said."""
         await call.end(output)
         if self._poll is not None and not self.steering and self._run.stopped is None:
-            self.steering.extend(await self._poll())
+            self.steering.extend(self._poll())
 
     def _why_not(self) -> ToolOutput | None:
         """Why no further call may start, if so."""
@@ -385,7 +385,7 @@ class Call:
             return error_output(
                 self.cancel_text or (NOT_RUN if run.stopped else f"Not run: the check failed, {error}.")
             )
-        except BaseException as error:  # noqa: BLE001 - a hook or a validator of the application
+        except Exception as error:  # noqa: BLE001 - a hook or a validator of the application
             return error_output(f"Not run: the check before the call failed ({self._words_of(error)}).")
         return None
 
@@ -398,7 +398,7 @@ class Call:
             return None
         try:
             announce(self.turn, self._changed)
-        except BaseException as error:  # noqa: BLE001 - a function of the application
+        except Exception as error:  # noqa: BLE001 - a function of the application
             return not_noted(self._words_of(error))
         return None
 
@@ -407,7 +407,7 @@ class Call:
     def launch(self) -> None:
         """Run the tool in a task of its own; `on_settled` is called when that is over."""
         assert self.tool is not None, "only known tools run"
-        self.task = start_task(self._execute(self.tool))
+        self.task = asyncio.create_task(self._execute(self.tool))
         self.task.add_done_callback(self._settle)
         timeout = self.tool.timeout
         if timeout is not None:
@@ -437,9 +437,7 @@ class Call:
             if inspect.isawaitable(value):
                 value = await value
             output = as_output(value, most)
-        except asyncio.CancelledError:
-            raise  # the task is cancelled, or the tool cancelled itself
-        except BaseException as error:  # noqa: BLE001 - whatever a tool raises is its result
+        except Exception as error:  # noqa: BLE001 - whatever a tool raises is its result
             output = error_output(shorten(self._words_of(error), most))
         if self._timer is not None:
             self._timer.cancel()  # the tool came to its end in time; the hook has a time of its own
@@ -448,7 +446,7 @@ class Call:
             return output  # what came too late is dropped, and no hook may act on it
         try:
             # The hook ends with this task, not with the run: it may still replace what the tool did.
-            own = CancelScope(clock=run.config.clock, grace=run.config.grace, on_exit=run.fault)
+            own = CancelScope(clock=run.config.clock, grace=run.config.grace)
             answer = await run.call(hook, self._hook_context(output), scope=own)
             return output if answer is None else as_output(answer, most)
         except GaveUpWaiting as error:
@@ -456,9 +454,9 @@ class Call:
         except Exception as error:  # noqa: BLE001 - a hook of the application
             return error_output(f"The call ran, but the check after it failed ({self._words_of(error)}).")
 
-    def _words_of(self, error: BaseException) -> str:
+    def _words_of(self, error: Exception) -> str:
         """What code given to us raised, in words for the model, without the run's keys."""
-        return self._run.secrets.clean(describe(self._run.fault(error)))
+        return self._run.secrets.clean(describe(error))
 
     def take_output(self) -> ToolOutput:
         """Return what came of the launched tool; one that goes on in spite of its cancellation is left behind.

@@ -54,7 +54,7 @@ def validate(tool: HasInput, value: Mapping[str, Any]) -> BaseModel:
         raise InvalidInput(f"Invalid input for {tool.name}: {text_of(error)}.") from None
 
 
-def describe(error: BaseException) -> str:
+def describe(error: Exception) -> str:
     """A failure in words for the model: our own sentences as they are, others with their type."""
     text = text_of(error).strip()
     if isinstance(error, TimeoutError) and not text:
