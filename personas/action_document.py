@@ -117,7 +117,7 @@ def find_action(home: Home, action_id: str) -> Action | None:
     try:
         content = read_file(home, path)
     except FileNotFoundError:
-        gone = StorageError(f"{path} is gone, or a symlink that leads nowhere.")
+        gone = StorageError(f"{path} is missing, or a symlink that leads nowhere.")
         return broken_action(action_id, gone) if os.path.lexists(path) else None
     except PersonaError as error:
         return broken_action(action_id, error)

@@ -154,7 +154,7 @@ def _set_values(store: Store, values: Mapping[str, Any]) -> TextChange:
 def _check(action_id: str, text: str) -> None:
     error = read_action(action_id, text.encode()).error
     if error is not None:
-        raise InvalidValue(f"The action cannot be so: {error.message}.")
+        raise InvalidValue(f"The action is not valid: {error.message}.")
 
 
 def _ids_with_versions(store: Store) -> set[str]:

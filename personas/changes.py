@@ -478,7 +478,7 @@ def _field_at(fields: Any, path: tuple[str | int, ...], kind: type) -> Any:
             return None
     if type(value) is not kind:
         where = ".".join(str(part) for part in path if isinstance(part, str))
-        raise EditRefused(f"{where} has the wrong type in the file; mend it by hand first.")
+        raise EditRefused(f"{where} has the wrong type in the file; fix it by hand first.")
     return value
 
 
@@ -539,7 +539,7 @@ def test_input_tables(text: str) -> list[dict[str, Any]]:
     """
     inputs = _field_at(parse(text), ("test_inputs",), list) or []
     if any(type(table) is not dict for table in inputs):
-        raise EditRefused("test_inputs holds something else than tables; mend it by hand first.")
+        raise EditRefused("test_inputs holds something other than tables; fix it by hand first.")
     return list(inputs)
 
 

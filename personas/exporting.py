@@ -72,7 +72,7 @@ def export(
         if not source.kept:
             raise
         raise InvalidValue(
-            f"The table [x.{wanted.table}] of {persona_id} holds what the format {form} cannot say; mend it, or take it out."
+            f"The table [x.{wanted.table}] of {persona_id} has values that the format {form} cannot hold; fix or remove them."
         ) from error
     return replace(exported, report=(*exported.report, *_left_out(tables, wanted.table)))
 

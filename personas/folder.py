@@ -166,7 +166,7 @@ def read_all(home: Home, sessions: Mapping[str, str]) -> list[Persona]:
             with parsing_once():
                 personas.append(read_persona(stem, with_prompt_file(home, content), session_id))
         except FileNotFoundError:
-            gone = StorageError("The file is gone, or a symlink that leads nowhere.")
+            gone = StorageError("The file is missing, or a symlink that leads nowhere.")
             personas.append(broken_persona(stem, gone, session_id=session_id))
         except (OutsideHome, StorageError) as error:
             personas.append(broken_persona(shown_id(stem), error, session_id=session_id))

@@ -212,8 +212,8 @@ def broken_file(persona_id: str, error: FileError, *, is_readable: bool) -> Brok
         error: what is wrong with it.
         is_readable: whether there are bytes that an editor could open.
     """
-    mend = f"; mend it with `{command('edit', persona_id)}`" if is_readable else ""
-    return BrokenFile(f"The persona {persona_id} is broken: {error.message}{mend}", error.line, error.column)
+    fix = f"; fix it with `{command('edit', persona_id)}`" if is_readable else ""
+    return BrokenFile(f"The persona {persona_id} is broken: {error.message}{fix}", error.line, error.column)
 
 
 class _PersonaFields(Fields):

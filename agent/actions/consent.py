@@ -67,10 +67,8 @@ def require_whole(action: Action) -> None:
         InvalidValue: it is broken.
     """
     if action.error is not None:
-        mend = command("action edit", action.id)
-        raise InvalidValue(
-            f"The action {action.id} is broken: {action.error.message}; mend it with `{mend}`."
-        )
+        fix = command("action edit", action.id)
+        raise InvalidValue(f"The action {action.id} is broken: {action.error.message}; fix it with `{fix}`.")
 
 
 def cancel(home: Home, action_id: str, *, env: Mapping[str, str] = os.environ) -> None:

@@ -110,7 +110,7 @@ class Worker:
     async def _execute(self, _home_name: str, action_id: str, run_id: str, consent: str, fence: Fence) -> str:
         action = await asyncio.to_thread(find_action, self.store.home, action_id)
         if action is None:
-            self.tell(f"{action_id}: not run, it is gone")
+            self.tell(f"{action_id}: not run, it was deleted")
             return "cancelled"
         due = due_of(run_id)
         run = await asyncio.to_thread(

@@ -113,7 +113,7 @@ def read_file_of(home: Home, kind: Kind, name: str, *, folder: Path | None = Non
         is_plain = path.parent == folder and not path.is_symlink()
         content = home.instead.get(path) or read_regular(path, root=path.parent if is_plain else home.root)
     except FileNotFoundError:
-        gone = StorageError(f"{path} is gone, or a symlink that leads nowhere.")
+        gone = StorageError(f"{path} is missing, or a symlink that leads nowhere.")
         return broken_document(kind, name, gone)
     except PersonaError as error:
         return broken_document(kind, name, error)

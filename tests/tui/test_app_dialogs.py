@@ -475,7 +475,7 @@ async def test_what_is_told_does_not_cover_what_is_wrong_with_a_file_and_goes_on
         assert p.main.query_one("#stage").region.contains_region(told())
         p.main.action_go("prompt")
         await p.press("x")
-        await p.told("Nothing can be typed here: the file is broken")
+        await p.told("This cannot be edited: the file is broken")
         p.file("one").write_text(ONE, encoding="utf-8")
         await p.until(
             lambda: p.state == "saved" and not any("the file is broken" in told for told in p.messages)

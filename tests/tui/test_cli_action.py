@@ -145,7 +145,7 @@ def test_nothing_of_what_is_agreed_to_is_hidden(place: Workplace) -> None:
 def test_what_is_wrong_is_one_line_that_says_what_to_do(place: Workplace) -> None:
     new = ("new", "Nightly", "--persona", "mentor")
     for arguments, code, said in (
-        ((*new, "--cron", "soon"), 1, "persona: The action cannot be so: schedule must have five fields"),
+        ((*new, "--cron", "soon"), 1, "persona: The action is not valid: schedule must have five fields"),
         ((*new, "--at", "soon"), 2, "persona: --at 'soon' is no time; write it as 2026-12-01T09:00"),
         (
             (*new, "--at", "2036-12-01", "--cron", "* * * * *"),

@@ -191,7 +191,7 @@ async def test_what_is_typed_behind_a_choice_that_came_too_late_goes_into_the_te
         await p.dialog(ChooseText)
         p.file("one").write_text(p.file("one").read_text().replace("their", "another"))
         at_once(p, "1", *"own")
-        await p.told("Nothing was chosen: it was changed once more meanwhile.")
+        await p.told("Your choice was not applied: the text changed again.")
         await p.until(lambda: p.prompt.raw.startswith("my own"))
         assert p.app.screen is p.main
         assert p.state == "conflict"

@@ -170,7 +170,7 @@ async def test_a_broken_expectation_is_listed_with_what_is_wrong(tmp_path: Path)
         rows = form.query_one(RowList)
         assert [row.text for row in rows.rows[:2]] == [
             "icontains “sorry”",
-            "there is no expectation of type 'words' (line 7): mend it in the file",
+            "there is no expectation of type 'words' (line 7): fix it in the file",
         ]
         await p.press("down", "enter", "x")
         assert p.app.screen is form and len(rows.rows) == 5

@@ -79,7 +79,7 @@ async def test_the_last_test_input_goes_and_the_list_gets_no_keys(tmp_path: Path
         await p.press("ctrl+z", "ctrl+y")
         await p.until(lambda: not contents(p) and p.main.tests.shown is None)
         await p.write("nx")
-        await p.told("There is no test input")
+        await p.told("No test input is open")
         assert p.app.screen is p.main and p.main.focused is p.main.tests.editor
         await p.press("ctrl+z")
         await p.until(lambda: p.main.tests.shown == "b")
@@ -169,7 +169,7 @@ async def test_a_key_that_can_do_nothing_says_why(tmp_path: Path) -> None:
         await p.until(lambda: p.state == "broken")
         for key in "ncxKJ":
             await p.press(key)
-            await p.told("Nothing can be changed here: the file is broken")
+            await p.told("This cannot be edited: the file is broken")
             p.app.clear_notifications()
         p.file("one").unlink()
         await p.until(lambda: p.main.documents.document.missing_since is not None)
@@ -186,7 +186,7 @@ async def test_letters_for_a_test_input_that_was_broken_from_the_start_are_refus
     async with program(make_store(tmp_path, {"one": twice})) as p:
         assert p.state == "broken" and p.main.tests.shown == "a"
         await go_into(p, "xn")
-        await p.told("Nothing can be typed here: the file is broken")
+        await p.told("This cannot be edited: the file is broken")
         p.app.clear_notifications()
         await p.write("x")
         await p.pilot.pause()

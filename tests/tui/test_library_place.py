@@ -239,10 +239,10 @@ async def test_a_broken_document_names_the_place_and_a_conflict_is_chosen(tmp_pa
         place = await open_place(p)
         p.main.open_library("part", "broken")
         await p.until(
-            lambda: "line 1, column" in drawn(place) and "Ctrl+G opens the file to mend it." in drawn(place)
+            lambda: "line 1, column" in drawn(place) and "Ctrl+G opens the file to fix it." in drawn(place)
         )
         await p.write("x")
-        await p.told("Nothing can be typed here: the file is broken.")
+        await p.told("This cannot be edited: the file is broken.")
 
         p.main.open_library("trait", "curious")
         await p.until(lambda: place.editor.text == "Ask back.")

@@ -146,7 +146,7 @@ async def test_what_was_typed_for_a_persona_that_cannot_be_made_stands_in_the_ch
         at_once(p, *"/new", "enter", *"Three", "enter", *"said", "enter", "f3", *"QQQ")
         await p.until(lambda: p.prompt.raw == "QQQ")
         disk.goes_on.set()
-        await p.told("it stands in the chat bar")
+        await p.told("Your text is in the chat bar")
         await p.until(lambda: p.main.chat_bar.draft == "said\nQQQ")
         assert p.main.documents is not None and p.main.documents.id == "one" and store.ids() == ["one", "two"]
 

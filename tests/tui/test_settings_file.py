@@ -83,12 +83,12 @@ def refusal(folder: Path, text: str) -> str:
             "2: model must be text; line 3: mouse must be true or false; "
             "line 5: approval_of.undo must be one of ask, allow, deny, not 'x'",
         ),
-        ("x = 1\nmouse = [\n\n", "2: Invalid value, at mouse; mend it or move it away"),
-        ('x = """\na\n', "1: Unterminated string, at x; mend it or move it away"),
-        ("mouse = true\nmouse = false\n", "2: Cannot overwrite a value, at mouse; mend it or move it away"),
+        ("x = 1\nmouse = [\n\n", "2: Invalid value, at mouse; fix it or move it away"),
+        ('x = """\na\n', "1: Unterminated string, at x; fix it or move it away"),
+        ("mouse = true\nmouse = false\n", "2: Cannot overwrite a value, at mouse; fix it or move it away"),
         (
             "mouse = true\n[keys\n",
-            "2: Expected ']' at the end of a table declaration; mend it or move it away",
+            "2: Expected ']' at the end of a table declaration; fix it or move it away",
         ),
         ("mouse = true\n# \udcff\n", "2: this is not UTF-8 text; save the file as UTF-8"),
     ],
@@ -180,8 +180,8 @@ def test_what_can_be_used_holds_beside_what_cannot(tmp_path: Path) -> None:
     loaded = read(tmp_path, 'colours = "17"\napproval = "ask-al"\nretries = 9\n')
     assert (loaded.settings.colours, loaded.settings.approval, loaded.settings.retries) == ("auto", "auto", 9)
     looks, agents = loaded.warnings
-    assert looks.endswith("not '17'; the default holds")
-    assert agents.endswith("not 'ask-al'; the agent waits until it is mended")
+    assert looks.endswith("not '17'; the default is used")
+    assert agents.endswith("not 'ask-al'; the agent is disabled until this is fixed")
     loaded.check(but=("colours", "approval"))
     with pytest.raises(ConfigError, match=r":2: approval must be .*; line 1: colours must be"):
         loaded.check(but=of_looks())  # what stops it first
@@ -203,7 +203,7 @@ def test_a_settings_file_that_broke_meanwhile_leaves_what_held(tmp_path: Path) -
         assert (later.settings.approval, later.settings.theme) == ("ask-all", theme)
         later.check()
         assert later.sources["approval"] == "the file"
-        assert later.warnings[0].endswith("; what held before holds")
+        assert later.warnings[0].endswith("; the previous value is kept")
     from_start = read(tmp_path, "approval = \n")
     fourth = read(tmp_path, 'approval = "ask-al"\n').after(from_start)
     with pytest.raises(ConfigError):
@@ -231,7 +231,7 @@ def test_a_settings_file_that_is_none_is_told_and_never_waited_for(
     env = {"PERSONA_CONFIG": str(path)}
     loaded = load_settings(env)
     (said,) = loaded.warnings
-    assert said.startswith(f"{path} is ") and said.endswith("; the agent waits until it is mended")
+    assert said.startswith(f"{path} is ") and said.endswith("; the agent is disabled until this is fixed")
     with pytest.raises(ConfigError):
         loaded.check(but=of_looks())
     for change in (lambda: write_settings(path, {"mouse": True}), lambda: unset_setting(path, "mouse")):

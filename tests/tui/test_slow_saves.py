@@ -111,7 +111,7 @@ async def test_what_is_typed_on_in_a_deleted_test_input_becomes_one_new_one(tmp_
         editor.focus()
         await p.until(lambda: editor.has_focus)
         agent(p, DeleteTestInput("a"))
-        await p.told("deleted the test input a while you were in it")
+        await p.told("deleted the test input a, which you were editing")
         disk = p.store.hold("change")
         for letter in "abc":
             await p.write(letter)

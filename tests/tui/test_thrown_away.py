@@ -47,7 +47,7 @@ async def throw_away(p: Program) -> None:
     p.main.action_discard_unsaved()
     await p.dialog(Confirm)
     await p.press("y")
-    await p.told("Thrown away")
+    await p.told("Discarded")
 
 
 async def test_what_is_not_saved_is_thrown_away_after_a_question_and_taken_back_after_a_restart(
@@ -73,7 +73,7 @@ async def test_what_is_not_saved_is_thrown_away_after_a_question_and_taken_back_
         await p.until(lambda: p.state == "conflict")
         assert p.prompt.raw.startswith("my first line")
         p.main.action_take_back_discarded()
-        await p.told("Nothing was thrown away")
+        await p.told("There is nothing to restore")
         assert p.prompt.raw.startswith("my first line")
 
 
@@ -82,10 +82,10 @@ async def test_where_everything_is_saved_there_is_nothing_to_throw_away(tmp_path
         await p.press("f3")
         await p.write("so ")
         p.main.action_discard_unsaved()
-        await p.told("Everything is saved")
+        await p.told("There is no unsaved text")
         assert p.on_disk("one").startswith("so first")
         p.main.action_take_back_discarded()
-        await p.told("Nothing was thrown away")
+        await p.told("There is nothing to restore")
 
 
 async def test_text_of_a_persona_whose_file_is_gone_is_thrown_away_and_taken_back(
@@ -239,7 +239,7 @@ async def test_text_of_a_persona_deleted_by_a_command_is_not_offered_and_comes_b
     async with program(store) as p:
         assert p.main.documents.id == "two"
         p.main.action_write_back()
-        await p.told("No file is gone")
+        await p.told("No missing file has unsaved text")
     store.restore("one", version, by=USER)
     async with program(store, persona_id="one") as p:
         await p.until(lambda: p.state == "conflict")

@@ -233,7 +233,7 @@ async def test_what_is_typed_on_in_a_test_input_that_the_agent_deletes_goes_into
         await p.write("T1")
         await p.until(lambda: contents(p)["a"] == "T1ca" and not editor.unsaved and p.state == "saved")
         agent(p, DeleteTestInput("a"))
-        await p.told("deleted the test input a while you were in it")
+        await p.told("deleted the test input a, which you were editing")
         assert editor.raw == "T1ca"
         await p.write("T2")
         await p.until(lambda: "T1T2ca" in contents(p).values())
@@ -292,7 +292,7 @@ async def test_no_text_is_chosen_unseen_that_was_written_while_the_person_chose(
         first = await p.dialog(ChooseText)
         outside("SECOND")
         await p.press(key)
-        await p.told("Nothing was chosen: it was changed once more meanwhile.")
+        await p.told("Your choice was not applied: the text changed again.")
         assert p.app.screen is p.main and editor.conflict is not None
         await p.press("f5")
         second = await p.dialog(ChooseText)

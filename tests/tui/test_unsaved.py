@@ -188,11 +188,11 @@ async def test_a_file_that_was_broken_from_the_start_takes_no_keys_and_says_so_o
         await p.press("f3")
         await p.write("abc")
         assert p.prompt.raw == ""
-        await p.told("Nothing can be typed")
+        await p.told("This cannot be edited")
         p.app.clear_notifications()
         await p.write("def")
         await p.pilot.pause()
-        assert not any("Nothing can be typed" in message for message in p.messages)
+        assert not any("This cannot be edited" in message for message in p.messages)
 
 
 async def test_what_is_saved_is_no_change_of_another_program_while_the_disk_takes_its_time(
@@ -279,7 +279,7 @@ async def test_text_typed_into_a_file_that_is_gone_stays_and_is_merged_when_it_i
         await lose_file(p)
         time_of[0] += 3
         await p.until(lambda: p.state == "gone")
-        await p.until(lambda: "The file is gone" in str(p.main.prompt_pane.banner.render()))
+        await p.until(lambda: "The file is missing" in str(p.main.prompt_pane.banner.render()))
         await p.write("own ")
         await p.until(lambda: left(store)[PROMPT][1].startswith("my own first line"))
         p.file("one").write_text(content.replace("third", "3rd"))
@@ -458,5 +458,5 @@ async def test_a_text_that_the_editor_cannot_hold_says_why_no_letter_comes(tmp_p
             editor.focus()
             await p.until(lambda editor=editor: editor.has_focus)
             await p.press("x")
-            await p.told("this text holds signs that stand for hidden characters here. Ctrl+G opens the file")
+            await p.told("it contains characters the editor uses as placeholders. Ctrl+G opens the file")
             p.app.clear_notifications()

@@ -151,10 +151,10 @@ async def test_a_file_that_goes_while_one_types_in_a_test_input_is_offered_to_be
         )
         assert p.messages == []
         time[0] += 3
-        await p.told("The file is gone. What you typed is kept. F5 offers to write the file back.")
+        await p.told("The file is missing. What you typed is kept. F5 restores it.")
         p.main.tests.rows.focus()
         await p.press("c")
-        await p.told("the file of this persona is gone")
+        await p.told("the file of this persona is missing")
         await p.press("f5")
         dialog = await p.dialog(Confirm)
         dialog.dismiss(True)

@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 
 ENDS_WHEN_DONE = "quits when done"
 
-UNREAD = "The conversation could not be opened; it is once that is mended which was told."
+UNREAD = "The conversation could not be opened. Fix the problem shown above and it will open."
 """What stands in the panel where even what was said cannot be known."""
 
 SETTINGS_WITHIN = 1.0

@@ -134,10 +134,10 @@ class ConversationHistory:
         """Say why there is no conversation."""
         if self.watched:
             self._context.screen.show_message(
-                "A run is shown here; /unclear leads back to your conversation."
+                "You are viewing another run; /unclear goes back to your conversation."
             )
             return
-        unread = "The conversation could not be opened: nothing can be done with it until that is mended."
+        unread = "The conversation could not be opened. Fix the problem first."
         self._context.screen.show_message(unread if self._context.shown else "Open a persona first.")
 
     async def clear(self) -> None:

@@ -26,19 +26,19 @@ def banner_of(documents: DocumentController, keymap: Keymap, what: str) -> str:
     if document is None or persona is None:
         return ""
     if documents.state == "gone":
-        back = sentence("edit.compare", keymap, " {} offers to write the file back.")
-        return f"The file is gone. What you typed is kept.{back}"
+        back = sentence("edit.compare", keymap, " {} restores it.")
+        return f"The file is missing. What you typed is kept.{back}"
     if (error := persona.error) is not None:
         where = f" (line {error.line}, column {error.column})" if error.line else ""
         banner = f"{error.message}{where}."
         if persona.lacks_prompt_file:
-            return f"{banner} What you type here writes it anew."
+            return f"{banner} Typing here creates it again."
         if has_git_conflict(persona):
             banner += sentence("edit.compare", keymap, BOTH_SIDES)
         if persona.revision:
-            banner += sentence("editor.external", keymap, " {} opens the file to mend it.")
+            banner += sentence("editor.external", keymap, " {} opens the file to fix it.")
         if document.dirty:
-            banner += " What you type is kept, and goes into the file once it is mended."
+            banner += " What you type is kept and saved once it is fixed."
         return banner
     if documents.state == "conflict":
         both = sentence("edit.compare", keymap, " {} shows both to choose from.")

@@ -21,8 +21,8 @@ REPLACED = (
     "The agent changed the lines you are typing in. What you type stays in the editor and is kept; "
     "undo takes the agent's change back."
 )
-CHANGED_AGAIN = "Nothing was chosen: it was changed once more meanwhile."
-SETTLED = "Nothing was chosen: it was changed once more meanwhile, and holds both by now."
+CHANGED_AGAIN = "Your choice was not applied: the text changed again."
+SETTLED = "Your choice was not applied: the text changed again and now contains both versions."
 
 
 def conflict_message(slot: TextSlot, keymap: Keymap) -> str:
@@ -58,10 +58,12 @@ async def resolve_conflict(controller: OpenDocuments, document: OpenDocument, sl
         if chosen != conflict.ours:
             try:
                 await controller.workspace.keep_text(
-                    document.id, slot.id, conflict.ours, "your text, not taken"
+                    document.id, slot.id, conflict.ours, "your text, not chosen"
                 )
             except PersonaError as error:
-                view.show_message(f"Nothing was chosen: your text could not be kept. {error}", error=True)
+                view.show_message(
+                    f"Your choice was not applied: your text could not be kept. {error}", error=True
+                )
                 return
         if _same(slot.conflict, conflict):  # else settled by another way meanwhile
             slot.take(chosen, conflict.theirs)

@@ -387,8 +387,7 @@ class DocumentController:
         theirs = slot.conflict.theirs
         now = f"“{one_line(theirs, 60)}”" if theirs else "empty"
         self.view.show_message(
-            f"{title} was changed elsewhere: it is now {now}. When you leave the field, what you typed is stored; "
-            "undo brings the other value back.",
+            f"{title} was changed elsewhere to {now}. Leaving the field saves your value; undo restores the other.",
             error=True,
         )
 
@@ -454,7 +453,7 @@ class DocumentController:
         if was_missing:
             self.view.start(self._read_file(document, now))
         if changed and now.error is None and not quiet and document.prompt.conflict is None:
-            self.view.show_message(f"{now.name} was changed outside; what is new is shown.")
+            self.view.show_message(f"{now.name} was changed outside; the new text is shown.")
 
     # -- a file that is gone ----------------------------------------------------------------------------
 
@@ -468,8 +467,8 @@ class DocumentController:
         if document.dirty or self.recovery.discarding or document.id in self._deleted:
             self.view.show_state()
             if is_news and any(slot.id.startswith(INPUT) for slot in document.dirty):
-                how = sentence("edit.compare", self.view.keymap, " {} offers to write the file back.")
-                self.view.show_message(f"The file is gone. What you typed is kept.{how}", error=True)
+                how = sentence("edit.compare", self.view.keymap, " {} restores it.")
+                self.view.show_message(f"The file is missing. What you typed is kept.{how}", error=True)
             return
         assert document.persona is not None
         self.view.show_message(f"{document.persona.name} was deleted outside this program.", error=True)

@@ -89,7 +89,7 @@ def _write(store: Store, key: str, conflict: GitConflict, text: str) -> Persona:
     content = file.pack(files)
     if file.is_broken(content) and not sides(text):
         raise EditRefused(
-            f"With these choices {conflict.path.name} could not be read; nothing was written. Choose again, or mend it by hand."
+            f"With these choices {conflict.path.name} would not be valid; nothing was written. Choose again, or fix it by hand."
         )
     change = ReplaceContent(content, summary=RESOLVED)
     return store.change(key, change, revision=sha256(conflict.content), by=USER, reason=RESOLVED, alone=True)

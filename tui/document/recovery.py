@@ -139,7 +139,7 @@ class DraftRecovery:
             return False
         slots = document.dirty
         if not slots:
-            self._view.show_message("Everything is saved.")
+            self._view.show_message("There is no unsaved text.")
             return False
         drafts = [Draft(0, document.id, slot.id, slot.base, slot.text, document.file) for slot in slots]
         for slot in slots:

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 log = logging.getLogger(__name__)
 
-BROKEN = "The file is broken. What you type is kept, and goes into the file once it is mended."
+BROKEN = "The file is broken. What you type is kept and saved once it is fixed."
 IN_LIST = ("name", "description", "tags")
 """Fields that the list of personas shows."""
 CHOICES = ("effort",)

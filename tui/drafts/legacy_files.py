@@ -137,7 +137,7 @@ class _File:
             return read_regular(path, root=self._home.root, limit=_LARGEST)
         except FileNotFoundError:
             if path != self.path:
-                self.said.append(f"{what} is gone: {path}")
+                self.said.append(f"{what} is missing: {path}")
         except (OSError, PersonaError) as error:
             self.said.append(str(error))
             self._is_blocked = True

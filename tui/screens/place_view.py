@@ -110,7 +110,7 @@ class PlaceView(Generic[P]):
         document = self.documents.document
         if document is not None and document.broken:
             how = sentence("editor.external", self._host.keymap, " {} opens it in your editor.")
-            self._host.show_message(f"Nothing can be typed here: the file is broken.{how}", error=True)
+            self._host.show_message(f"This cannot be edited: the file is broken.{how}", error=True)
 
     # -- what the document asks and tells, see `DocumentView` ---------------------------------------------
 

@@ -121,7 +121,7 @@ def _parse(text: str, path: Path) -> dict[str, Any]:
         from tui.settings.source_locations import find_break
 
         line, what = find_break(text) or (None, str(error))
-        raise BrokenSettings(f"{path}:{f'{line}:' if line else ''} {what}; mend it or move it away") from None
+        raise BrokenSettings(f"{path}:{f'{line}:' if line else ''} {what}; fix it or move it away") from None
 
 
 def _judge(

@@ -197,10 +197,10 @@ class Loaded(NamedTuple):
         if wrong.setting is None:
             return ""
         if wrong.setting not in self.unusable:
-            return "; what held before holds"
+            return "; the previous value is kept"
         if wrong.setting in of_looks():
-            return "; the default holds"
-        return "; the agent waits until it is mended"
+            return "; the default is used"
+        return "; the agent is disabled until this is fixed"
 
     def check(self, but: Collection[str] = ()) -> None:
         """Refuse to go on with settings that somebody set and that cannot be used.

@@ -101,7 +101,7 @@ def test_several_are_approved_at_once_or_none(store: Store) -> None:
     store.change("action/other", ReplaceText("persona = 1\n"), revision=None, by=USER)
     broken = get_action(store, "other")
     with pytest.raises(
-        InvalidValue, match=r"The action other is broken: .*; mend it with `persona action edit other`"
+        InvalidValue, match=r"The action other is broken: .*; fix it with `persona action edit other`"
     ):
         consent.approve(store.home, [good, broken], now=NOW)
     assert consent.approval_of(store.home, good) is None

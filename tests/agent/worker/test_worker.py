@@ -116,7 +116,7 @@ async def test_an_action_that_changes_while_it_is_in_the_queue_does_not_run_and_
         state is ActionState.CANCELLED and "changed since" in why and "persona action approve changed" in why
     )
     assert working.state("cancelled") == (ActionState.CANCELLED, run_log.CANCELLED)
-    assert "gone: not run, it is gone" in working.said
+    assert "gone: not run, it was deleted" in working.said
 
 
 async def test_trust_that_is_taken_back_holds_for_what_is_in_the_queue(place: Place, tmp_path: Path) -> None:

@@ -192,7 +192,7 @@ def test_what_cannot_be_is_refused_before_anything_is_written(store: Store) -> N
     store.create("Billing")
     good = {"title": "Nightly", "persona": "billing", "kind": "test"}
     for wrong, why in (
-        ({**good, "schedule": "soon"}, "The action cannot be so: schedule must have five fields"),
+        ({**good, "schedule": "soon"}, "The action is not valid: schedule must have five fields"),
         ({**good, "kind": "agent"}, "it has no instructions"),
         ({**good, "title": ""}, "A title"),
         ({**good, "colour": "red"}, "An action has no 'colour'; it has title"),

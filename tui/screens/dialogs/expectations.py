@@ -142,7 +142,7 @@ class Expectations(Dialog[None]):
             mark, reason = (SIGNS[verdict.verdict], verdict.reason) if verdict is not None else (" ", "")
             rows.append(Row(str(place), shown(one), head=mark, tail=reason))
         if fault := fault_of_input(self._input):
-            rows.append(Row(BROKEN, f"{fault}: mend it in the file", head=SIGNS["error"], tone="error"))
+            rows.append(Row(BROKEN, f"{fault}: fix it in the file", head=SIGNS["error"], tone="error"))
         samples, min_pass = self._input.samples or 1, self._input.min_pass or "all"
         rows += [
             Row(NEW, "Add an expectation …", head="+"),

@@ -290,7 +290,7 @@ class OutputViewing:
         await documents.flush()
         if (test_input := self._test_input(input_id)) is None or documents.id != persona_id:
             self._host.show_message(
-                f"The test input {input_id} is gone; the answer is kept in the field.", error=True
+                f"The test input {input_id} was deleted; the answer is kept in the field.", error=True
             )
             return
         await self._outputs.add(await asyncio.to_thread(self._pasted, persona_id, test_input, answer))

@@ -22,9 +22,9 @@ if TYPE_CHECKING:
     from tui.screens.main.persona_view import PersonaView
     from tui.widgets.text.document_editor import TextEditor
 
-NOT_READ = "That is still being read."
+NOT_READ = "The persona is still loading."
 
-BROKEN = "the file is broken. Mend it first."
+BROKEN = "This cannot be edited: the file is broken. Fix it first."
 
 
 class PersonaActions:
@@ -110,9 +110,7 @@ class PersonaActions:
     def refuse_in_prompt(self) -> None:
         """A letter was typed that the prompt cannot take: say why, once."""
         if self._documents is not None and (document := self._documents.document) is not None:
-            self._refuse(
-                f"Nothing can be typed here: {BROKEN}" if document.broken else self._cannot_hold(), True
-            )
+            self._refuse(BROKEN if document.broken else self._cannot_hold(), True)
 
     def refuse_in_input(self, typed: bool) -> None:
         """A key asked for what cannot be done with test inputs: say why; of letters that are typed, once."""
@@ -125,10 +123,10 @@ class PersonaActions:
         elif document.persona is None:
             self._refuse(NOT_READ, typed)
         elif document.broken:
-            self._refuse(f"Nothing can be {'typed' if typed else 'changed'} here: {BROKEN}", typed)
+            self._refuse(BROKEN, typed)
         elif self._tests.shown is None:
             how = sentence("tests.new", self._host.keymap, " {} in the list makes one.")
-            self._refuse(f"There is no test input to type in.{how}", typed)
+            self._refuse(f"No test input is open.{how}", typed)
         elif typed and self._tests.editor.read_only:
             self._refuse(self._cannot_hold(), True)
 
@@ -140,7 +138,9 @@ class PersonaActions:
     def _cannot_hold(self) -> str:
         """Return what is said of a text that the editor cannot give back as it was."""
         how = sentence("editor.external", self._host.keymap, " {} opens the file in your editor.")
-        return f"Nothing can be typed here: this text holds signs that stand for hidden characters here.{how}"
+        return (
+            f"This text cannot be edited here: it contains characters the editor uses as placeholders.{how}"
+        )
 
     async def choose_setting(self, field: str) -> None:
         """Let the person choose what a field holds, and store it; what is stored is shown, whatever it is."""
@@ -206,7 +206,7 @@ class PersonaActions:
             return
         if documents.state != "gone":
             if not (left := await documents.recovery.without_file()):
-                self._host.show_message("No file is gone that you typed something for.")
+                self._host.show_message("No missing file has unsaved text.")
                 return
             await self._view.open_persona(left[0])
         if (
@@ -214,10 +214,10 @@ class PersonaActions:
             and documents.state == "gone"
             and await self._host.ask(
                 Confirm(
-                    "Write the file back?",
-                    f"The file of {documents.persona.name} is gone: it was deleted or moved outside this program. "
-                    "It is written as it was, and with what you typed. Until then your text is kept.",
-                    action="Write it back",
+                    "Restore the file?",
+                    f"The file of {documents.persona.name} is missing: it was deleted or moved outside this program. "
+                    "It is restored with your unsaved text, which is kept until then.",
+                    action="Restore",
                     keep="Not now",
                 )
             )
@@ -239,15 +239,15 @@ class PersonaActions:
         persona = documents.persona
         texts = await documents.recovery.unsaved_texts()
         if not texts:
-            self._host.show_message("Everything is saved.")
+            self._host.show_message("There is no unsaved text.")
             return
-        back = "“Bring back discarded unsaved text” in the list of commands brings it back."
+        back = "“Restore discarded text” in the command list restores it."
         if (
             not await self._host.ask(
                 Confirm(
-                    "Throw away what is not saved?",
-                    f"What you typed in {persona.name} ({', '.join(texts)}) is not in its file. {back}",
-                    action="Throw it away",
+                    "Discard unsaved text?",
+                    f"What you typed in {persona.name} ({', '.join(texts)}) has not been saved. {back}",
+                    action="Discard",
                     keep="Keep it",
                     danger=True,
                 )
@@ -261,7 +261,7 @@ class PersonaActions:
             self._view.open_beside(persona.id)
             await asyncio.sleep(0)
             self._view.close_deleted(persona.id)
-        self._host.show_message(f"Thrown away. {back}")
+        self._host.show_message(f"Discarded. {back}")
 
     def action_take_back_discarded(self) -> None:
         self._host.start(self._take_back_discarded())
@@ -275,7 +275,7 @@ class PersonaActions:
                 await self._view.open_persona(persona_id)
         else:
             self._host.show_message(
-                "Nothing was thrown away, or something is not saved now: save that first."
+                "There is nothing to restore, or there is other unsaved text. Save it first."
             )
 
     def action_external_editor(self) -> None:

@@ -476,7 +476,7 @@ class PersonaCommands:
         try:
             return await work()
         except UnknownPersona:
-            self._host.show_message("Nothing was done: the file of this persona is gone.", error=True)
+            self._host.show_message("Nothing was done: the file of this persona is missing.", error=True)
         except PersonaError as error:
             self._host.show_message(str(error), error=True)
         return None

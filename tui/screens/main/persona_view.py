@@ -152,9 +152,7 @@ class PersonaView:
         if document is None or not (typed := document.take_typed_early().get(PROMPT, "")):
             return
         self._chat_bar.set_draft(below(self._chat_bar.draft, typed))
-        self.show_message(
-            "What you typed cannot go where you meant it: it stands in the chat bar.", error=True
-        )
+        self.show_message("That could not be opened. Your text is in the chat bar.", error=True)
 
     def open_beside(self, *persona_ids: str) -> None:
         """Personas are to be deleted: where one of them is open, show the one next to it that is left."""
@@ -251,8 +249,8 @@ class PersonaView:
         if self._tests.is_gone and not was_gone:
             who = "The agent" if by_agent else "Another program"
             self.show_message(
-                f"{who} deleted the test input {self._tests.shown} while you were in it. "
-                "What you go on typing becomes a new one.",
+                f"{who} deleted the test input {self._tests.shown}, which you were editing. "
+                "What you type now becomes a new one.",
                 error=True,
             )
         self._settings.show(document)

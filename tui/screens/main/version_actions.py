@@ -332,8 +332,8 @@ class VersionActions:
         if documents.state == "conflict":
             await documents.resolve(document.prompt)
         elif documents.state == "gone":
-            text = "It was deleted or moved outside this program. It is written as it was, and with what you typed."
-            if await self._host.confirm("Write the file back?", text, action="Write it back", keep="Not now"):
+            text = "It was deleted or moved outside this program. It is restored with your unsaved text."
+            if await self._host.confirm("Restore the file?", text, action="Restore", keep="Not now"):
                 await documents.write_back()
         elif not (await documents.resolve_git_conflict() or await self.show_proposal()):
             title, diff = await documents.last_change()
