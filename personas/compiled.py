@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
+from datetime import UTC
 from pathlib import Path
 from typing import Any
 
@@ -101,7 +101,6 @@ def compile_persona(
     persona: Persona,
     options: Options = Options(),
     *,
-    now: Callable[[], datetime] = utc_now,
     keep: bool = True,
 ) -> dict[str, Any]:
     """Return both texts of a persona; without options, and with `keep`, they are stored beside it.
@@ -112,7 +111,7 @@ def compile_persona(
     library = Library(store.home)
     detail = options.assemble(persona, library)
     summary = options.assemble(persona, library, detail=False)
-    at = now().astimezone(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+    at = utc_now().astimezone(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
     texts = {"compiled_summary": summary.text, "compiled_detail": detail.text, "compiled_at": at}
     if keep and options == Options() and not store.home.instead:
         # Where the disk takes nothing the texts are answered all the same: they can be made again.

@@ -37,9 +37,7 @@ class Approval:
     again_at: datetime | None = None
 
 
-def approve(
-    home: Home, actions: Iterable[Action], *, now: datetime, env: Mapping[str, str] = os.environ
-) -> None:
+def approve(home: Home, actions: Iterable[Action], *, now: datetime) -> None:
     """Approve actions as they were read, all or none.
 
     Raises:
@@ -49,7 +47,7 @@ def approve(
     actions = list(actions)
     for action in actions:
         require_whole(action)
-    with _editing(env) as known:
+    with _editing() as known:
         stored = _of_home(known, home)
         for action in actions:
             before = _approval(stored.get(action.id))
@@ -71,40 +69,40 @@ def require_whole(action: Action) -> None:
         raise InvalidValue(f"The action {action.id} is broken: {action.error.message}; fix it with `{fix}`.")
 
 
-def cancel(home: Home, action_id: str, *, env: Mapping[str, str] = os.environ) -> None:
+def cancel(home: Home, action_id: str) -> None:
     """Take an action off its schedule until it is approved again. Its runs are stopped by `run_log.cancel_runs`.
 
     Raises:
         StorageError: the disk refused.
     """
-    with _editing(env) as known:
+    with _editing() as known:
         known[_key(home)] = {**_of_home(known, home), action_id: {"cancelled": True}}
 
 
-def forget(home: Home, *, env: Mapping[str, str] = os.environ) -> None:
+def forget(home: Home) -> None:
     """Take back all approvals of a home.
 
     Raises:
         StorageError: the disk refused.
     """
-    if _key(home) in read_json(_file(env)):
-        with _editing(env) as known:
+    if _key(home) in read_json(_file()):
+        with _editing() as known:
             known.pop(_key(home), None)
 
 
-def approval_of(home: Home, action: Action, *, env: Mapping[str, str] = os.environ) -> Approval | None:
+def approval_of(home: Home, action: Action) -> Approval | None:
     """Return the approval of an action as it was read; None where the person has not approved these bytes."""
-    found = _approval(_of_home(read_json(_file(env)), home).get(action.id))
+    found = _approval(_of_home(read_json(_file()), home).get(action.id))
     return found if found is not None and found.hash == action.revision else None
 
 
-def is_cancelled(home: Home, action: Action, *, env: Mapping[str, str] = os.environ) -> bool:
+def is_cancelled(home: Home, action: Action) -> bool:
     """Whether the person cancelled an action and has not approved it since."""
-    stored = _of_home(read_json(_file(env)), home).get(action.id)
+    stored = _of_home(read_json(_file()), home).get(action.id)
     return isinstance(stored, dict) and stored.get("cancelled") is True
 
 
-def why_not(home: Home, action: Action, *, env: Mapping[str, str] = os.environ) -> str:
+def why_not(home: Home, action: Action) -> str:
     """Return why an action may not run unattended, and what to do about it; empty where it may."""
     approve_it = f"`{command('action approve', action.id)}`"
     if action.error is not None:
@@ -113,27 +111,27 @@ def why_not(home: Home, action: Action, *, env: Mapping[str, str] = os.environ) 
         return f"there is no persona {action.persona}"
     if not action.enabled:
         return "not enabled"
-    if approval_of(home, action, env=env) is None:
-        stored = _of_home(read_json(_file(env)), home).get(action.id)
+    if approval_of(home, action) is None:
+        stored = _of_home(read_json(_file()), home).get(action.id)
         if _approval(stored) is not None:
             return f"changed since it was approved: {approve_it}"
         return f"cancelled: {approve_it}" if stored else f"not approved: {approve_it}"
-    if not trust.is_trusted(home.root, env):
+    if not trust.is_trusted(home.root):
         return "the home is not trusted: `persona trust`"
     return ""
 
 
-def may_run_unattended(home: Home, action: Action, *, env: Mapping[str, str] = os.environ) -> bool:
+def may_run_unattended(home: Home, action: Action) -> bool:
     """Whether an action may run while nobody watches: approved as it is, enabled, not broken, its persona there, in a trusted home."""
-    return not why_not(home, action, env=env)
+    return not why_not(home, action)
 
 
-def _file(env: Mapping[str, str]) -> Path:
-    return trust.file_of(env).with_name("actions.json")
+def _file() -> Path:
+    return trust.file_of(os.environ).with_name("actions.json")
 
 
-def _editing(env: Mapping[str, str]) -> Any:
-    return edit_json(_file(env), lock="actions.lock", what="The list of approved actions")
+def _editing() -> Any:
+    return edit_json(_file(), lock="actions.lock", what="The list of approved actions")
 
 
 def _key(home: Home) -> str:

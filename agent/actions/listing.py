@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
@@ -66,14 +65,14 @@ class ListedAction:
         }
 
 
-def list_actions(home: Home, *, now: datetime, env: Mapping[str, str] = os.environ) -> list[ListedAction]:
+def list_actions(home: Home, *, now: datetime) -> list[ListedAction]:
     """Return where all actions of a home stand, broken ones too.
 
     Raises:
         OutsideHome, StorageError: the folder of actions cannot be read.
     """
     last_look = run_log.last_look(home)
-    return [listed(home, action, now=now, last_look=last_look, env=env) for action in read_actions(home)]
+    return [listed(home, action, now=now, last_look=last_look) for action in read_actions(home)]
 
 
 def listed(
@@ -82,7 +81,6 @@ def listed(
     *,
     now: datetime,
     last_look: datetime | None,
-    env: Mapping[str, str] = os.environ,
 ) -> ListedAction:
     """Return where an action stands.
 
@@ -90,17 +88,16 @@ def listed(
         home, action: which one.
         now: the time.
         last_look: when somebody last looked for due work.
-        env: the environment.
     """
     try:
         runs, unread = run_log.runs(home, action.id), ""
     except PersonaError as error:
         runs, unread = [], str(error)
     last = runs[0] if runs else None
-    approval = consent.approval_of(home, action, env=env)
-    why_not = consent.why_not(home, action, env=env)
+    approval = consent.approval_of(home, action)
+    why_not = consent.why_not(home, action)
     unrun = due_now(action, approval.at, last_look, now) if approval is not None else ()
-    is_cancelled = consent.is_cancelled(home, action, env=env)
+    is_cancelled = consent.is_cancelled(home, action)
     coming = next_due(action, now) if action.is_timed else None
     state = state_of(
         (run.state for run in runs),
@@ -125,15 +122,11 @@ def listed(
     )
 
 
-def idle_warning(
-    home: Home, rows: Iterable[ListedAction], *, now: datetime, env: Mapping[str, str] = os.environ
-) -> str:
+def idle_warning(home: Home, rows: Iterable[ListedAction], *, now: datetime) -> str:
     """Return a warning where scheduled work waits and nobody has looked for it for a day; else an empty text."""
     last_look = run_log.last_look(home)
     approvals = [
-        consent.approval_of(home, row.action, env=env)
-        for row in rows
-        if row.next is not None or row.due is not None
+        consent.approval_of(home, row.action) for row in rows if row.next is not None or row.due is not None
     ]
     since = min((approval.at for approval in approvals if approval is not None), default=now)
     last = max(since, last_look) if last_look is not None and last_look <= now else since

@@ -67,7 +67,6 @@ class AgentJobs:
 
     Args:
         options: the person's settings.
-        runner: runs them, and what else the program runs.
         grants: what the person allowed for good; None: in memory only.
         is_trusted: whether approvals found in a home count.
         clock: the time.
@@ -77,7 +76,6 @@ class AgentJobs:
         self,
         options: JobOptions = JobOptions(),  # noqa: B008 - immutable
         *,
-        runner: JobRunner | None = None,
         grants: SavedApprovals | None = None,
         is_trusted: Callable[[Path], bool] = trust.is_trusted,
         clock: Clock | None = None,
@@ -86,7 +84,7 @@ class AgentJobs:
         self._grants = grants or SavedApprovals()
         self._is_trusted = is_trusted
         self._clock = clock
-        self.runner = runner or JobRunner()
+        self.runner = JobRunner()
         self._ends: dict[str, asyncio.Task[AgentEnd | None]] = {}
         self._beginning: dict[str, _Halt | None] = {}  # by persona: why it is to stop before it began
         self._turns: set[str] = set()  # personas for whose jobs a place is held

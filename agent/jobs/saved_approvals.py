@@ -34,9 +34,9 @@ class SavedApprovals:
         self._tasks: Grants = {}
 
     @classmethod
-    def of_person(cls, env: Mapping[str, str] = os.environ) -> SavedApprovals:
+    def of_person(cls) -> SavedApprovals:
         """Return the grants of whoever runs the program."""
-        return cls(trust.file_of(env).with_name("grants.json"))
+        return cls(trust.file_of(os.environ).with_name("grants.json"))
 
     # -- for good --------------------------------------------------------------------------------------
 

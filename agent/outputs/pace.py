@@ -31,7 +31,6 @@ class Pace:
             overloads in a row, with no answer between them, end the run.
         backoff: seconds before the first of them; each further wait doubles.
         clock: the time.
-        jitter: random numbers from 0 to 1.
 
     Attributes:
         usage: tokens of all attempts.
@@ -45,14 +44,12 @@ class Pace:
         retries: int = 4,
         backoff: float = 1.0,
         clock: Clock | None = None,
-        jitter: Callable[[], float] = random.random,
     ) -> None:
         self.usage = Usage()
         self.cost: float | None = 0.0
         self._jobs = self._limit = max(1, jobs)
         self._policy = RetryPolicy(retries=retries, base=backoff, longest_asked=LONGEST_ASKED)
         self._clock = clock or SystemClock()
-        self._jitter = jitter
         self._active = 0
         self._answered = 0  # since the limit was changed
         self._pauses = 0  # in a row, with no answer between them
@@ -88,7 +85,7 @@ class Pace:
             if is_refusal:
                 continue
             failures += 1
-            verdict = decide(error, failures, self._policy, self._jitter())
+            verdict = decide(error, failures, self._policy, random.random())
             if isinstance(verdict, GiveUp):
                 reply.error = verdict.error
                 return reply
@@ -134,7 +131,7 @@ class Pace:
                 error, message=f"{error.message} (It was so after each of {self._pauses} pauses.)"
             )
         backoff = min(self._policy.longest, self._policy.base * 2 ** min(self._pauses - 1, 10))
-        delay = asked if asked else backoff * (0.75 + 0.5 * self._jitter())
+        delay = asked if asked else backoff * (0.75 + 0.5 * random.random())
         self._resume_at = max(self._resume_at, now + delay)
         self._wake()
 

@@ -17,7 +17,6 @@ from agent.core.model import Model, Usage
 from agent.core.turns import new_id, utc_now
 from agent.jobs.job import Job, Status, move
 from agent.jobs.job_log import JobLog
-from agent.jobs.runner import JobRunner
 from agent.models.prices import cost
 from agent.outputs.model_reply import ModelReply
 from agent.outputs.output_log import Output, OutputLog, Stored, make_output
@@ -133,7 +132,6 @@ class OutputRun:
         model_of: the model for a variant.
         pace: how fast.
         on_event: hears what happens, in order.
-        runner: told of the job's changes.
         jobs: requests at once.
         run_id: its id; empty: a new one.
 
@@ -150,7 +148,6 @@ class OutputRun:
         pace: Pace,
         *,
         on_event: Callable[[OutputEvent], None] = lambda _event: None,
-        runner: JobRunner | None = None,
         jobs: int = 4,
         run_id: str = "",
     ) -> None:
@@ -172,7 +169,6 @@ class OutputRun:
         self._pace = pace
         self._before = pace.usage, pace.cost  # of runs before this one
         self._on_event = on_event
-        self._runner = runner
         self._jobs = jobs
         self._working: asyncio.Task[None] | None = None
         self._status: Status = "completed"
@@ -304,10 +300,6 @@ class OutputRun:
         self.job = self.job.model_copy(
             update={"step_count": len(self.outputs), "usage": self.usage, "cost": self.cost}
         )
-        if self._runner is not None:
-            self._runner.notify(self.job)
 
     def _change(self, status: Status) -> None:
         self.job = move(self.job, status)
-        if self._runner is not None:
-            self._runner.notify(self.job)

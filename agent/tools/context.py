@@ -157,12 +157,10 @@ class Written:
     Attributes:
         persona: as it is then.
         unit: by what the change is undone, see `Author.run_id`.
-        is_undo: whether the tool took back a change.
     """
 
     persona: Persona
     unit: str | None
-    is_undo: bool = False
 
 
 class JobControls(Protocol):
@@ -358,9 +356,7 @@ class ToolEnvironment:
             writing.begin()
             return before, self.store.undo(self.persona_id, by=by)
 
-        return await self._write(
-            make, lambda pair: Written(pair[1].persona, by.run_id, is_undo=True), attempts=1
-        )
+        return await self._write(make, lambda pair: Written(pair[1].persona, by.run_id), attempts=1)
 
     async def _write(
         self, make: Callable[[Writing], T], written: Callable[[T], Written | None], attempts: int = ATTEMPTS

@@ -35,9 +35,7 @@ def asking(name: str) -> str:
     return f"The agent asks you: {one_line(name, LONGEST_NAME)}"
 
 
-def announcement(
-    how: str, text: str, env: Mapping[str, str], terminal: Capabilities, title: str = "persona"
-) -> str:
+def announcement(how: str, text: str, env: Mapping[str, str], terminal: Capabilities) -> str:
     """Return what to send.
 
     Args:
@@ -53,7 +51,7 @@ def announcement(
         return ""
     said = one_line(text, 120).replace(";", ",")
     by_777 = env.get("TERM", "").startswith(BY_777)
-    sequence = f"\x1b]777;notify;{title};{said}{BELL}" if by_777 else f"\x1b]9;{said}{BELL}"
+    sequence = f"\x1b]777;notify;persona;{said}{BELL}" if by_777 else f"\x1b]9;{said}{BELL}"
     if terminal.tmux:
         return "\x1bPtmux;" + sequence.replace("\x1b", "\x1b\x1b") + "\x1b\\" + BELL
     return sequence

@@ -93,11 +93,11 @@ class TextSlot:
 
     # -- the store --------------------------------------------------------------------------------------
 
-    def begin_with(self, base: str, text: str, source: str | None = "") -> None:
+    def begin_with(self, base: str, text: str) -> None:
         """Hold a text that could not be saved yet, grown from the stored text `base`."""
         self.base, self.text = base, text
         self.conflict = self._before_agent = self._typed = None
-        self._show(source)
+        self._show("")
 
     def saved(self, sent: str, stored: str) -> None:
         """`sent` was stored; with other people's changes the stored text is `stored`. What was typed since stays."""

@@ -241,16 +241,12 @@ class ReplayModel:
         recording: what to replay.
         otherwise: the model for all other requests.
         pace: how fast.
-        name: what the person sees as the model's name.
 
     Attributes:
         left: whether a message differed from the recording.
     """
 
-    def __init__(
-        self, recording: Recording, otherwise: Model, pace: PlaybackSpeed = HUMAN, *, name: str = "recorded"
-    ) -> None:
-        self._name = name
+    def __init__(self, recording: Recording, otherwise: Model, pace: PlaybackSpeed = HUMAN) -> None:
         self._runs = iter(recording.runs)
         self._next: RecordedRun | None = next(self._runs, None)
         self._steps: Iterator[Step] = iter(())
@@ -261,7 +257,7 @@ class ReplayModel:
     @property
     def name(self) -> str:
         """What the person sees as the model's name."""
-        return self._name
+        return "recorded"
 
     @property
     def endpoint(self) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -130,7 +130,6 @@ class OutputPane(Vertical, can_focus=True):
     Args:
         glyphs: Unicode or ASCII signs.
         frames_per_second: how often arriving text is drawn at most.
-        now: the present time.
     """
 
     DEFAULT_CSS = Path(__file__).with_suffix(".tcss").read_text(encoding="utf-8")
@@ -152,10 +151,9 @@ class OutputPane(Vertical, can_focus=True):
         *,
         glyphs: Glyphs = UNICODE,
         frames_per_second: float = 20.0,
-        now: Callable[[], datetime] = lambda: datetime.now(UTC),
     ) -> None:
         super().__init__(id="output-pane")
-        self._glyphs, self._now = glyphs, now
+        self._glyphs = glyphs
         self._view = OutputView(frames_per_second=frames_per_second, glyphs=glyphs)
         self._view.when_empty = ""
         self._hint = LiteralStatic("", classes="output-hint")
@@ -243,7 +241,7 @@ class OutputPane(Vertical, can_focus=True):
         elif output.source in SOURCES:
             parts.append(SOURCES[output.source])
         if not shown.is_streaming:
-            parts.append(age(self._now(), output.started_at))
+            parts.append(age(datetime.now(UTC), output.started_at))
         parts += [f"sample {output.sample} of {shown.samples}"] if shown.samples > 1 else []
         parts += [f"{output.seconds:.1f} s"] if output.seconds is not None else []
         parts += spent_parts(output.usage, output.cost)

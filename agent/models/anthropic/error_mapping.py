@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 import re
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -192,7 +192,7 @@ def _text(value: object) -> str:
         return ""
 
 
-def read_retry_after(headers: Mapping[str, str], now: Callable[[], float] = time.time) -> float | None:
+def read_retry_after(headers: Mapping[str, str]) -> float | None:
     """Return the seconds a server asks to wait (`retry-after-ms`, `retry-after` in seconds or as a date)."""
     headers = as_headers(headers)
     for key, unit in (("retry-after-ms", 0.001), ("retry-after", 1.0)):
@@ -205,7 +205,7 @@ def read_retry_after(headers: Mapping[str, str], now: Callable[[], float] = time
             from email.utils import parsedate_to_datetime  # rarely needed, and slow to load
 
             try:
-                return max(0.0, parsedate_to_datetime(value).timestamp() - now())
+                return max(0.0, parsedate_to_datetime(value).timestamp() - time.time())
             except (ValueError, TypeError, OverflowError):
                 continue
     return None

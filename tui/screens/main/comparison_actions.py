@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Sequence
-from datetime import datetime
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from personas.errors import PersonaError
@@ -53,7 +52,6 @@ class ComparisonActions:
         view: shows the open persona.
         outputs: what runs and holds its outputs.
         conversations: the persona's conversation, whose runs changed its prompt.
-        now: the clock.
     """
 
     def __init__(
@@ -62,9 +60,8 @@ class ComparisonActions:
         view: PersonaView,
         outputs: OutputsController,
         conversations: ConversationController,
-        now: Callable[[], datetime] = version_names.local_now,
     ) -> None:
-        self._host, self._view, self._outputs, self._now = host, view, outputs, now
+        self._host, self._view, self._outputs = host, view, outputs
         self._chat = conversations
 
     def action_compare_versions(self) -> None:
@@ -165,7 +162,11 @@ class ComparisonActions:
         persona = read_runnable(store, persona_id)
         variants = version_variants(evaluator, persona, a, b, fixed=evaluator.is_connected)
         judge_model = evaluator.judge_name(persona, variants[1])  # one judge for both
-        log, current, now = store.log(persona_id), store.current_version(persona_id), self._now()
+        log, current, now = (
+            store.log(persona_id),
+            store.current_version(persona_id),
+            version_names.local_now(),
+        )
         before, after = (
             version_names.heading(log, variant.version, current, now, before=is_first)
             for variant, is_first in zip(variants, (True, False), strict=True)

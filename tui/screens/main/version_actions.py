@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable, Collection, Sequence
-from datetime import datetime
 from typing import TYPE_CHECKING, NamedTuple
 
 from tui.commands.registry import sentence
@@ -45,7 +44,6 @@ class VersionActions:
         outputs: what is known of its outputs; None: it is a document of the library, which has none.
         comparison: compares a version with now.
         bisect: finds the version after this one that turned a verdict.
-        now: the clock.
     """
 
     def __init__(
@@ -55,10 +53,9 @@ class VersionActions:
         outputs: OutputsController | None = None,
         comparison: ComparisonActions | None = None,
         bisect: Callable[[int], Awaitable[None]] | None = None,
-        now: Callable[[], datetime] = local_now,
     ) -> None:
         self._host, self._known, self._outputs = host, documents, outputs
-        self._comparison, self._bisect, self._now = comparison, bisect, now
+        self._comparison, self._bisect = comparison, bisect
         self._versions: Sequence[Version] = ()
 
     @property
@@ -116,7 +113,7 @@ class VersionActions:
         await self._documents.look_at_proposals()
         document = self._documents.document
         shown = [*(document.proposals if document is not None else ()), *versions]
-        rows = await asyncio.to_thread(version_rows, shown, self._now(), all_read=all_read)
+        rows = await asyncio.to_thread(version_rows, shown, local_now(), all_read=all_read)
         dialog.show_rows(rows)
 
     async def _do(self, dialog: Versions, persona_id: str, what: str, version: str, other: str = "") -> None:
@@ -160,7 +157,7 @@ class VersionActions:
         if not diff:
             self._host.show_message("This version is the same text as the one before.")
             return
-        title = f"{when(version.at, self._now())} · {author_name(version.by)} · {reason_of(version)}"
+        title = f"{when(version.at, local_now())} · {author_name(version.by)} · {reason_of(version)}"
         await self._host.ask(ShowDiff(title, diff))
 
     async def _show_between(self, persona_id: str, older: int, newer: int) -> None:
@@ -263,7 +260,7 @@ class VersionActions:
 
         documents, workspace, name = self._documents, self._documents.workspace, proposal.name or ""
         shown = [place, documents.view.name_of(key)] if place else []
-        title = " · ".join([*shown, name, when(proposal.at, self._now()), reason_of(proposal)])
+        title = " · ".join([*shown, name, when(proposal.at, local_now()), reason_of(proposal)])
         while True:
             await documents.flush()
             texts = await workspace.call(preview, workspace.store, key, name)
