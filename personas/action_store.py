@@ -81,7 +81,7 @@ def create_action(store: Store, values: Mapping[str, Any], *, by: Author = USER,
                 revision=sha256(b""),
                 by=by,
                 reason=reason or "created",
-                alone=True,
+                own_unit=True,
             )
             assert isinstance(made, StoredAction)
             return made.action
@@ -119,7 +119,7 @@ def delete_action(store: Store, action_id: str, *, by: Author = USER) -> None:
         UnknownPersona: there is none.
     """
     get_action(store, action_id)
-    store.change(key_of(action_id), ReplaceText(""), revision=None, by=by, reason="deleted", alone=True)
+    store.change(key_of(action_id), ReplaceText(""), revision=None, by=by, reason="deleted", own_unit=True)
 
 
 def deleted_actions(store: Store) -> list[tuple[str, Version]]:

@@ -55,7 +55,7 @@ class Options:
         )
 
 
-class Assemblies:
+class CompileCache:
     """Personas put together. Each is assembled again only where a file it comes from has changed.
 
     Args:

@@ -16,7 +16,7 @@ CONFLICT = "unresolved merge conflict"
 _MARK = r"(?m)^(<{7}|\|{7}|={7}|>{7})(?=[ \r\n]|\Z)([^\n]*)\n?"
 
 
-class Sides(NamedTuple):
+class ConflictBlock(NamedTuple):
     """One conflict in a text.
 
     Attributes:
@@ -33,9 +33,9 @@ class Sides(NamedTuple):
     names: tuple[str, str]
 
 
-def sides(text: str) -> list[Sides]:
+def sides(text: str) -> list[ConflictBlock]:
     """Return the conflicts in a text, in order."""
-    found: list[Sides] = []
+    found: list[ConflictBlock] = []
     first: re.Match[str] | None = None
     base: re.Match[str] | None = None
     middle: re.Match[str] | None = None
@@ -52,7 +52,7 @@ def sides(text: str) -> list[Sides]:
             before = text[base.end() : middle.start()] if base else ""
             theirs = text[middle.end() : mark.start()]
             names = (first[2].strip(), mark[2].strip())
-            found.append(Sides(first.start(), mark.end(), ours, before, theirs, names))
+            found.append(ConflictBlock(first.start(), mark.end(), ours, before, theirs, names))
             first = None
     return found
 

@@ -103,9 +103,9 @@ def require_beside(home: Home, path: Path) -> None:
     Raises:
         OutsideHome: it is not.
     """
-    from personas.prompt_file import leads_to_prompt
+    from personas.prompt_file import resolves_to_prompt
 
-    if not leads_to_prompt(path, home.root):
+    if not resolves_to_prompt(path, home.root):
         raise OutsideHome(f"{path} leads to {os.path.realpath(path)}, which cannot have a prompt.")
 
 

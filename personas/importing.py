@@ -16,6 +16,7 @@ from types import MappingProxyType
 from typing import Any
 
 from personas.changes import ReplaceContent, ReplaceText, SetPrompt
+from personas.dry_run_store import DryRunStore
 from personas.errors import InvalidValue, PersonaError, StorageError
 from personas.files.slug import free_id, slug
 from personas.files.text_file import read_regular, sha256
@@ -30,7 +31,6 @@ from personas.library_changes import TextChange, link
 from personas.library_store import LibraryStore
 from personas.persona import read_persona
 from personas.prompt_file import KEY, fault_of
-from personas.rehearsal import Rehearsal
 from personas.store import Store
 from personas.toml import edit as toml_edit
 from personas.toml.new_file import new_text
@@ -46,7 +46,7 @@ _AGAIN = "the library has this text already; a change of it counts for each pers
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class ParsedImport:
     """What a file holds, read and not yet written.
 
     Attributes:
@@ -61,7 +61,7 @@ class Found:
 
 
 @dataclass(frozen=True, slots=True)
-class Done:
+class ImportedFile:
     """One persona that was imported, or would be.
 
     Attributes:
@@ -99,7 +99,7 @@ def files_in(folder: Path, wanted: str | None = None) -> Iterator[Path]:
         yield from (Path(at, name) for name in sorted(names) if name.endswith(suffixes))
 
 
-def read_path(path: Path, wanted: str | None = None) -> Found | None:
+def read_path(path: Path, wanted: str | None = None) -> ParsedImport | None:
     """Read a file of another program; None where no format knows it.
 
     Args:
@@ -126,7 +126,7 @@ def read_path(path: Path, wanted: str | None = None) -> Found | None:
     personas = form.read(content, name).personas
     if not personas:
         raise Unreadable("it holds no persona")
-    return Found(str(path), form, personas)
+    return ParsedImport(str(path), form, personas)
 
 
 class Importer:
@@ -146,7 +146,7 @@ class Importer:
         self._known: dict[Kind, dict[tuple[Any, ...], str]] = {}
         self._is_trial = is_trial
 
-    def add(self, found: Found, *, name: str | None = None) -> list[Done]:
+    def add(self, found: ParsedImport, *, name: str | None = None) -> list[ImportedFile]:
         """Make a new persona of each that a file holds; where one cannot be made, none is.
 
         Args:
@@ -159,7 +159,7 @@ class Importer:
         """
         if name is not None and len(found.personas) > 1:
             raise InvalidValue(f"It holds {len(found.personas)} personas; --name takes a file with one.")
-        done: list[Done] = []
+        done: list[ImportedFile] = []
         undo: list[Any] = []
         try:
             for one in found.personas:
@@ -179,7 +179,7 @@ class Importer:
             raise
         return done
 
-    def link(self, found: Found, *, name: str | None = None) -> Done:
+    def link(self, found: ParsedImport, *, name: str | None = None) -> ImportedFile:
         """Make a persona whose prompt stays in the file: name and description are the file's, and nothing else is copied.
 
         Args:
@@ -219,9 +219,9 @@ class Importer:
             else Note(note.field, fields[KEY])
             for note in one.report
         ]
-        return Done(found.source, found.format.name, persona_id, tuple(report))
+        return ImportedFile(found.source, found.format.name, persona_id, tuple(report))
 
-    def change(self, found: Found, persona_id: str, *, name: str | None = None) -> Done:
+    def change(self, found: ParsedImport, persona_id: str, *, name: str | None = None) -> ImportedFile:
         """Give a persona that is there the texts and test inputs of the one that a file holds, as one version.
 
         Test inputs of the same id are replaced, others stay; links are added. The name stays, unless one is given, and the
@@ -242,7 +242,7 @@ class Importer:
             return _changed(text, name, one, found.format.table, links)
 
         reason = f"imported from {_file_name(found)}"
-        made = Rehearsal(self._store)  # refused, nothing is made
+        made = DryRunStore(self._store)  # refused, nothing is made
         made.change(persona_id, TextChange("texts", reason, edit))
         if prompt := one.fields.get("system_prompt"):
             made.change(persona_id, SetPrompt(prompt))
@@ -256,7 +256,7 @@ class Importer:
                     revision=sha256(before),
                     by=USER,
                     reason=reason,
-                    alone=True,
+                    own_unit=True,
                     unit=self._unit,
                 )
         except BaseException:
@@ -304,7 +304,7 @@ class Importer:
     def _is_there(self, kind: Kind, name: str) -> bool:
         return name in self._known[kind].values() or path_of(self._store.home, kind, name) is not None
 
-    def _write_documents(self, links: Mapping[str, _Link], found: Found, undo: list[Any]) -> None:
+    def _write_documents(self, links: Mapping[str, _Link], found: ParsedImport, undo: list[Any]) -> None:
         for key, one in links.items():
             if one.is_new and not self._is_trial:
                 kind, reason = one.document.kind, f"imported from {_file_name(found)}"
@@ -345,7 +345,7 @@ def _display(one: ImportedPersona, name: str | None) -> str:
     return one_line(name or one.name)[:_NAME_LENGTH] or "Persona"
 
 
-def _file_name(found: Found) -> str:
+def _file_name(found: ParsedImport) -> str:
     return plain_text(Path(found.source).name)
 
 
@@ -355,13 +355,13 @@ def _is_of_documents(one: ImportedPersona) -> bool:
 
 
 def _done(
-    found: Found,
+    found: ParsedImport,
     one: ImportedPersona,
     persona_id: str,
     links: Mapping[str, _Link],
     name: str | None,
     left: Mapping[str, str] = MappingProxyType({}),
-) -> Done:
+) -> ImportedFile:
     """Return what was done.
 
     Args:
@@ -390,7 +390,7 @@ def _done(
         for where, text in words.items()
         for what in seen_in(text)
     ]
-    return Done(found.source, found.format.name, persona_id, tuple(report), tuple(links))
+    return ImportedFile(found.source, found.format.name, persona_id, tuple(report), tuple(links))
 
 
 def _replaced(

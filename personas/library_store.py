@@ -475,14 +475,20 @@ class LibraryStore:
                 content = self.store.file(key).read_if_there() or b""
                 before = self.store.text(key) if content else ""
                 changed = self.store.change(
-                    key, change, revision=sha256(content), by=self._by, reason=reason, alone=True, unit=unit
+                    key,
+                    change,
+                    revision=sha256(content),
+                    by=self._by,
+                    reason=reason,
+                    own_unit=True,
+                    unit=unit,
                 )
                 done.append((key, before, changed.revision))
         except BaseException:
             for key, before, revision in reversed(done):
                 with contextlib.suppress(PersonaError):  # one that was changed meanwhile stays as it is
                     self.store.change(
-                        key, ReplaceText(before), revision=revision, by=self._by, alone=True, unit=unit
+                        key, ReplaceText(before), revision=revision, by=self._by, own_unit=True, unit=unit
                     )
             raise
 
@@ -502,7 +508,7 @@ class LibraryStore:
         unit: str = "",
     ) -> None:
         self.store.change(
-            f"{kind}/{name}", change, revision=revision, by=self._by, reason=reason, alone=True, unit=unit
+            f"{kind}/{name}", change, revision=revision, by=self._by, reason=reason, own_unit=True, unit=unit
         )
 
     def _begun_rename(self, old: str, new_key: str, text: str) -> Version | None:

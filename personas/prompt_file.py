@@ -47,7 +47,7 @@ def fault_of(fields: dict[str, Any]) -> str | None:
     return None
 
 
-def leads_to_prompt(path: Path, root: Path) -> bool:
+def resolves_to_prompt(path: Path, root: Path) -> bool:
     """Whether a file may have a prompt also by where it really is, its links followed."""
     real = Path(os.path.realpath(path))
     return real.is_relative_to(root) and fault_of({KEY: real.relative_to(root).as_posix()}) is None

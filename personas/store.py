@@ -208,7 +208,7 @@ class Store:
         revision: str | None,
         by: Author,
         reason: str = "",
-        alone: bool = False,
+        own_unit: bool = False,
         unit: str = "",
     ) -> Persona:
         """Apply one change and return the persona as it is then. A change to equal text writes nothing.
@@ -219,7 +219,7 @@ class Store:
             revision: `Persona.revision` the caller looked at; None: whatever is on disk now.
             by: who changes it.
             reason: why, for the log; a summary of the change when empty.
-            alone: it is a unit of undo by itself, not a part of the person's stretch of editing.
+            own_unit: it is a unit of undo by itself, not a part of the person's stretch of editing.
             unit: key of a unit of undo that the change is a part of, also with changes of other documents.
 
         Raises:
@@ -232,7 +232,7 @@ class Store:
             try:
                 with file.lock(), parsing_once():
                     return self._change(
-                        file, change, revision, by, reason, typed=change.typed and not alone, unit=unit
+                        file, change, revision, by, reason, typed=change.typed and not own_unit, unit=unit
                     )
             except Conflict:
                 if revision is not None or not attempts_left:

@@ -35,13 +35,13 @@ from tui.document.merge import MergeConflict, merge_texts
 from tui.screens.dialogs.base import Dialog
 from tui.screens.dialogs.comparison import ShowComparison
 from tui.screens.dialogs.confirm import Confirm
-from tui.screens.dialogs.conflict import ChooseText
+from tui.screens.dialogs.conflict import ConflictDialog
 from tui.screens.dialogs.connect_controller import OFFLINE_IS, WELCOME
-from tui.screens.dialogs.connect_dialog import AskSecret, Connect, WaitDialog
-from tui.screens.dialogs.quit_dialog import Leaving
+from tui.screens.dialogs.connect_dialog import AskSecret, ConnectDialog, WaitDialog
+from tui.screens.dialogs.quit_dialog import QuitDialog
 from tui.screens.dialogs.text_prompt import AskLine, AskText
 from tui.screens.dialogs.versions import Versions, version_rows
-from tui.settings.live_settings import Preferences
+from tui.settings.live_settings import LiveSettings
 from tui.settings.schema import Settings, load_settings
 from tui.widgets.question_box import QuestionBox
 from tui.widgets.text.side_by_side import TextPair
@@ -189,7 +189,7 @@ async def running(
             size=size,
             settings=settings,
             persona_id=persona_id,
-            preferences=Preferences(load_settings(env), env=env),
+            preferences=LiveSettings(load_settings(env), env=env),
             config_path=path,
         ) as p:
             yield p
@@ -251,7 +251,7 @@ async def _conversation(p: Program) -> AsyncIterator[str]:
     yield "switcher"
     await p.press("escape")
     await p.until(lambda: p.app.screen is p.main)
-    p.app.push_screen(Leaving([LONG, "Optimist", HOSTILE_NAME, WIDE_NAME]))
+    p.app.push_screen(QuitDialog([LONG, "Optimist", HOSTILE_NAME, WIDE_NAME]))
     await settle(p)
     yield "leaving"
     await p.press("escape")
@@ -410,10 +410,10 @@ async def _never() -> None:
 
 
 DIALOGS: dict[str, Callable[[], Dialog[Any]]] = {
-    "conflict": lambda: ChooseText(_clash(), ours="Yours", theirs="On disk"),
+    "conflict": lambda: ConflictDialog(_clash(), ours="Yours", theirs="On disk"),
     "comparison": _comparison,
     "versions": _versions,
-    "greeting": lambda: Connect("offline", WELCOME.format(model="the offline model", is_=OFFLINE_IS + " ", help="F1"),
+    "greeting": lambda: ConnectDialog("offline", WELCOME.format(model="the offline model", is_=OFFLINE_IS + " ", help="F1"),
                                 greeting=True),
     "ask-secret": lambda: AskSecret("The key", "It is sent to Anthropic's API and nowhere else."),
     "ask-line": lambda: AskLine("Rename persona", text=WIDE_NAME, explanation="Its id stays: guide"),

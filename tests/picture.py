@@ -17,7 +17,7 @@ from tui.recording.recorded_session import AT_ONCE
 from tui.settings.schema import Settings
 from tui.widgets.prompt_pane import PromptPane
 from tui.widgets.text import document_editor
-from tui.widgets.text.document_editor import TextEditor
+from tui.widgets.text.document_editor import DocumentEditor
 
 PICTURE = Path(__file__).parent.parent / "docs" / "screen.svg"
 SIZE = (110, 32)
@@ -44,7 +44,9 @@ async def take(folder: Path) -> str:
         conversation.sync()
         await pilot.pause(0.2)
         # Where the editor stands depends on when each change met the panel's height; the picture has one place.
-        app.main.query_one(PromptPane).query_one(TextEditor).scroll_to(y=SCROLLED, animate=False, force=True)
+        app.main.query_one(PromptPane).query_one(DocumentEditor).scroll_to(
+            y=SCROLLED, animate=False, force=True
+        )
         before, picture = "", draw(app)
         while picture != before:
             await pilot.pause(0.2)

@@ -205,7 +205,7 @@ def _record(store: Store, persona_id: str, recorded: Recorded) -> None:
     path.write_text(SetPrompt(recorded.earlier).apply(shipped))
     prompt = read_persona(persona_id, shipped.encode()).system_prompt
     by = Author("import")
-    store.change(persona_id, SetPrompt(prompt), revision=None, by=by, reason=recorded.reason, alone=True)
+    store.change(persona_id, SetPrompt(prompt), revision=None, by=by, reason=recorded.reason, own_unit=True)
     assert path.read_text() == shipped, "both versions differ in the prompt alone"
     log = OutputLog(store.home, persona_id)
     persona = store.get(persona_id)

@@ -102,7 +102,7 @@ def is_cancelled(home: Home, action: Action) -> bool:
     return isinstance(stored, dict) and stored.get("cancelled") is True
 
 
-def why_not(home: Home, action: Action) -> str:
+def refusal_reason(home: Home, action: Action) -> str:
     """Return why an action may not run unattended, and what to do about it; empty where it may."""
     approve_it = f"`{command('action approve', action.id)}`"
     if action.error is not None:
@@ -123,7 +123,7 @@ def why_not(home: Home, action: Action) -> str:
 
 def may_run_unattended(home: Home, action: Action) -> bool:
     """Whether an action may run while nobody watches: approved as it is, enabled, not broken, its persona there, in a trusted home."""
-    return not why_not(home, action)
+    return not refusal_reason(home, action)
 
 
 def _file() -> Path:

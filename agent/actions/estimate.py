@@ -6,7 +6,7 @@ from agent.actions import run_log
 from agent.actions.run import RunContext
 from agent.outputs.cost import Estimate, estimate
 from agent.outputs.output_log import Stored
-from agent.outputs.runner import Trial
+from agent.outputs.runner import PlannedSample
 from agent.outputs.variant import read_runnable
 from personas.actions.document import Action
 from personas.actions.states import ActionState
@@ -39,7 +39,7 @@ def estimate_run(context: RunContext, action: Action) -> Estimate:
     if action.kind == "test":
         return evaluator.evaluation(persona, variant, only_missing=False).estimate(evaluator.endpoint)
     said = TestInput(id="action", content=action.instructions)
-    return estimate([Trial(variant, said, 1)], Stored(), evaluator.endpoint)
+    return estimate([PlannedSample(variant, said, 1)], Stored(), evaluator.endpoint)
 
 
 def price_of_backlog(context: RunContext, action: Action, count: int) -> float | None:

@@ -95,7 +95,7 @@ def listed(
         runs, unread = [], str(error)
     last = runs[0] if runs else None
     approval = consent.approval_of(home, action)
-    why_not = consent.why_not(home, action)
+    refusal_reason = consent.refusal_reason(home, action)
     unrun = due_now(action, approval.at, last_look, now) if approval is not None else ()
     is_cancelled = consent.is_cancelled(home, action)
     coming = next_due(action, now) if action.is_timed else None
@@ -103,11 +103,11 @@ def listed(
         (run.state for run in runs),
         is_cancelled=is_cancelled,
         is_coming=coming is not None or bool(unrun),
-        may_run=not why_not,
+        may_run=not refusal_reason,
         is_enabled=action.enabled,
     )
     active = next((run for run in runs if not run.is_over), None)
-    due = active.due if active is not None else stamp(unrun[0]) if unrun and not why_not else None
+    due = active.due if active is not None else stamp(unrun[0]) if unrun and not refusal_reason else None
     was_due = last_due(action, now) if action.is_timed else None
     return ListedAction(
         action=action,
@@ -116,9 +116,13 @@ def listed(
         due=due,
         last_due=stamp(was_due) if was_due is not None else None,
         last_run=last.started_at if last is not None else None,
-        next=stamp(coming) if coming is not None and not why_not else None,
+        next=stamp(coming) if coming is not None and not refusal_reason else None,
         why=unread
-        or (why_not if is_cancelled and active is None else _why(action, state, why_not, active or last)),
+        or (
+            refusal_reason
+            if is_cancelled and active is None
+            else _why(action, state, refusal_reason, active or last)
+        ),
     )
 
 
@@ -136,12 +140,12 @@ def idle_warning(home: Home, rows: Iterable[ListedAction], *, now: datetime) -> 
     return f"nothing has looked for due work for {days} day{'' if days == 1 else 's'}; start `persona worker`"
 
 
-def _why(action: Action, state: ActionState, why_not: str, run: ActionRun | None) -> str:
+def _why(action: Action, state: ActionState, refusal_reason: str, run: ActionRun | None) -> str:
     """Return why an action does not run, or what its run says."""
     if run is not None and (not run.is_over or state is run.state):
         return run.why
-    if why_not and (action.is_timed or action.error is not None):
-        return why_not
+    if refusal_reason and (action.is_timed or action.error is not None):
+        return refusal_reason
     if action.at is not None and state is ActionState.OPEN:
         return "its time has passed"
     if run is not None and run.state is not ActionState.COMPLETED:

@@ -34,7 +34,7 @@ from agent.models.anthropic.error_mapping import with_next_step
 from agent.outputs.agent_controls import AgentOutputs
 from agent.outputs.evaluator import Evaluator
 from agent.outputs.model_reply import ModelReply
-from agent.outputs.pace import Pace
+from agent.outputs.rate_limiter import RateLimiter
 from agent.outputs.report import PersonaReport
 from agent.outputs.variant import read_runnable
 from agent.tools.context import NotWritten, T, write_in_thread
@@ -99,11 +99,11 @@ class RunContext:
     clock: Clock | None = None
 
 
-class AtLimit(PersonaError):
+class LimitReached(PersonaError):
     """A run has met a limit of its action."""
 
 
-class Lost(PersonaError):
+class RunSuperseded(PersonaError):
     """The run was cancelled, or has ended in another program."""
 
 
@@ -218,7 +218,7 @@ class _Run:
         is_stopped = False
         try:
             values = await work
-        except AtLimit as limit:
+        except LimitReached as limit:
             values = {**self._used(), "state": ActionState.INTERRUPTED, "why": str(limit)}
         except AgentAtWork:
             raise
@@ -244,7 +244,7 @@ class _Run:
                 await asyncio.wait(self._notes)
         if self._lost is not None:
             raise self._lost
-        with suppress(Lost):
+        with suppress(RunSuperseded):
             await self._note(**values)
         if is_stopped:
             raise asyncio.CancelledError
@@ -283,7 +283,7 @@ class _Run:
             except InvalidValue as error:
                 found = await asyncio.to_thread(run_log.find_run, self._home, self.run.id, self.action.id)
                 self.run = found or self.run
-                raise Lost(str(error)) from None
+                raise RunSuperseded(str(error)) from None
 
     def _note_soon(self, **values: Any) -> None:
         async def note() -> None:
@@ -493,7 +493,7 @@ class _Run:
         return self._job_options().max_seconds
 
 
-class _RunPace(Pace):
+class _RunPace(RateLimiter):
     """The pace of a run's own requests, which ends it at its limits, and asks its fence before an answer is stored."""
 
     def __init__(self, run: _Run) -> None:
@@ -502,10 +502,10 @@ class _RunPace(Pace):
         self._run, self._options, self._requests = run, run._job_options(), 0
 
     async def ask(self, model: Model, asked: Request, **hear: Any) -> ModelReply:
-        """Make a request, see `Pace.ask`.
+        """Make a request, see `RateLimiter.ask`.
 
         Raises:
-            AtLimit: the run has used up what it may.
+            LimitReached: the run has used up what it may.
             PersonaError: this program was given up.
         """
         options = self._options
@@ -515,7 +515,7 @@ class _RunPace(Pace):
             (self.cost or 0.0, options.max_cost, "dollars"),
         ):
             if most is not None and used >= most:
-                raise AtLimit(f"Stopped after {used:,.6g} {what}; one run may use {most:,.6g}.")
+                raise LimitReached(f"Stopped after {used:,.6g} {what}; one run may use {most:,.6g}.")
         self._requests += 1
         reply = await super().ask(model, asked, **hear)
         await self._run.fence()
@@ -527,13 +527,13 @@ async def _time_limit(seconds: float) -> AsyncIterator[None]:
     """End a block after so many seconds.
 
     Raises:
-        AtLimit: they are over.
+        LimitReached: they are over.
     """
     try:
         async with asyncio.timeout(seconds):
             yield
     except TimeoutError:
-        raise AtLimit(time_notice(seconds).content) from None
+        raise LimitReached(time_notice(seconds).content) from None
 
 
 def prompt_of(action: Action) -> str:

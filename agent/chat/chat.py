@@ -30,9 +30,9 @@ from agent.core.redaction import text_of
 from agent.core.retry import RetryPolicy
 from agent.core.tool import BeforeAnswer, HookContext, Tool
 from agent.core.turns import NoticeTurn, ToolCallTurn, ToolResultTurn, Turn, UserTurn
-from agent.models.context_fallback import Shortened
+from agent.models.context_fallback import ContextFallback
 from agent.models.local_servers import why_no_tools
-from agent.signals.model import WithSignals, is_signal
+from agent.signals.model import TextToolCallModel, is_signal
 from agent.tools import make_tools, registered
 from agent.tools.context import OutputControls, ToolEnvironment, Writes, Written, write_in_thread
 from agent.transcript.context_window import context_window
@@ -189,7 +189,7 @@ class Chat:
         def bring_in() -> None:
             self._env.seen.uses_actions = True
 
-        return WithSignals(Shortened(model), bring_in)
+        return TextToolCallModel(ContextFallback(model), bring_in)
 
     @property
     def store(self) -> Store:

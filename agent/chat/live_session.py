@@ -342,8 +342,8 @@ class ChatSession:
         edits = snapshot.edits(seen, session.id) if seen.revision else []
         if not edits:
             return []
-        turn, tells_all = user_edit_turn(edits)
-        if tells_all:
+        turn, is_complete = user_edit_turn(edits)
+        if is_complete:
             seen.refresh(persona)
         return [turn]
 

@@ -21,7 +21,7 @@ from agent.core.model import (
 from agent.models.anthropic.request_body import length_of
 
 
-class Shortened:
+class ContextFallback:
     """Another model, asked again with fewer of the person's messages when it says that a request is too long.
 
     The conversation itself is not touched. What turned out to fit is kept for the requests after it, as long as they

@@ -18,7 +18,7 @@ from personas.files.text_file import read_regular, replace_file, storage_error
 
 
 @dataclass(frozen=True, slots=True)
-class Since:
+class BaselineDiff:
     """What is different from the baseline, by input id.
 
     Attributes:
@@ -88,7 +88,7 @@ def blessed_hashes(home: Home, persona_id: str) -> tuple[object, object]:
     return then.get("prompt_hash"), then.get("settings_hash")
 
 
-def since_baseline(home: Home, report: PersonaReport) -> Since | None:
+def since_baseline(home: Home, report: PersonaReport) -> BaselineDiff | None:
     """Return what broke and was fixed since the baseline, None where there is none.
 
     Raises:
@@ -103,7 +103,7 @@ def since_baseline(home: Home, report: PersonaReport) -> Since | None:
                               if isinstance(one, dict) and isinstance(one.get("id"), str)}  # fmt: skip
     broke = tuple(one.id for one in report.inputs if was.get(one.id) == "pass" and one.verdict == "fail")
     fixed = tuple(one.id for one in report.inputs if was.get(one.id) == "fail" and one.verdict == "pass")
-    return Since(broke, fixed)
+    return BaselineDiff(broke, fixed)
 
 
 def _read(home: Home, persona_id: str) -> dict[str, Any] | None:

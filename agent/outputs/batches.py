@@ -18,7 +18,7 @@ from agent.models.anthropic.batches import BatchResult, BatchStatus
 from agent.models.anthropic.error_mapping import ModelFailure
 from agent.models.prices import cost
 from agent.outputs.output_log import Batch, Output, OutputLog, make_output
-from agent.outputs.runner import Trial
+from agent.outputs.runner import PlannedSample
 from personas.errors import PersonaError
 
 PRICE = 0.5
@@ -70,7 +70,7 @@ class Batches:
         self._emitted: dict[str, BatchStatus] = {}
         self._clock = clock or SystemClock()
 
-    async def submit(self, trials: Sequence[Trial]) -> None:
+    async def submit(self, trials: Sequence[PlannedSample]) -> None:
         """Make a batch of these outputs, all of one variant. Once the provider has it, its id is stored, come what may.
 
         Raises:
@@ -84,7 +84,7 @@ class Batches:
             await asyncio.wait({submitting})
             raise
 
-    async def _submit(self, trials: Sequence[Trial]) -> None:
+    async def _submit(self, trials: Sequence[PlannedSample]) -> None:
         model, run_id = await asyncio.to_thread(self._model_of, trials[0].variant.model or ""), new_id("run")
         outputs = [
             make_output(one.variant, one.test_input, sample=one.sample, run_id=run_id) for one in trials

@@ -12,7 +12,7 @@ from agent.outputs.bisection import MOST_SAMPLES, Bisection
 from agent.outputs.cost import NOTHING, Estimate
 from agent.outputs.evaluator import Evaluator
 from agent.outputs.output_log import OutputLog, Stored
-from agent.outputs.pace import Pace
+from agent.outputs.rate_limiter import RateLimiter
 from agent.outputs.report import report_input
 from agent.outputs.runner import OutputRun
 from agent.outputs.statistics import show_rate
@@ -148,7 +148,7 @@ class BisectRun:
 
     async def run(
         self,
-        pace: Pace,
+        pace: RateLimiter,
         on_run: Callable[[OutputRun | None], None] = lambda _run: None,
         on_probe: Callable[[Probe], None] = lambda _probe: None,
     ) -> Bisected:
@@ -305,7 +305,7 @@ def revert(store: Store, persona_id: str, found: Bisected) -> tuple[Persona, int
         )  # fmt: skip
     reason = f"Revert the prompt's change of version {found.bad}"
     changed = store.change(
-        persona_id, SetPrompt(text), revision=persona.revision, by=USER, reason=reason, alone=True
+        persona_id, SetPrompt(text), revision=persona.revision, by=USER, reason=reason, own_unit=True
     )
     return changed, sum(isinstance(part, Hunk) for part in parts)
 

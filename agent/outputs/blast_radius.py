@@ -25,7 +25,7 @@ from personas.persona import Persona
 
 if TYPE_CHECKING:
     from agent.outputs.evaluator import Evaluator
-    from agent.outputs.pace import Pace
+    from agent.outputs.rate_limiter import RateLimiter
     from agent.outputs.runner import OutputRun
 
 
@@ -184,7 +184,9 @@ class BlastRadius:
         sides = (side for _, *pair in self._pairs for side in pair)
         return sum((one.estimate(self._evaluator.endpoint) for one in sides), NOTHING)
 
-    async def run(self, pace: Pace, on_run: Callable[[OutputRun | None], None] = lambda _run: None) -> None:
+    async def run(
+        self, pace: RateLimiter, on_run: Callable[[OutputRun | None], None] = lambda _run: None
+    ) -> None:
         """Run what is missing on both sides and have it judged, see `Evaluator.run`.
 
         Raises:

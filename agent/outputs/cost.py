@@ -9,7 +9,7 @@ from agent.core.model import Usage
 from agent.models.anthropic.request_body import length_of
 from agent.models.prices import cost, show_cost
 from agent.outputs.output_log import Stored
-from agent.outputs.runner import Trial
+from agent.outputs.runner import PlannedSample
 
 CHARACTERS_PER_TOKEN = 3.5
 USUAL_ANSWER = 500
@@ -55,7 +55,7 @@ class Estimate:
 NOTHING = Estimate(0, 0.0, 0)
 
 
-def estimate(trials: Sequence[Trial], stored: Stored, endpoint: str) -> Estimate:
+def estimate(trials: Sequence[PlannedSample], stored: Stored, endpoint: str) -> Estimate:
     """Return what these outputs will take, going by the answers that are stored."""
     usual = {one.input_id: one.usage.output_tokens for one in stored.outputs if one.usage.output_tokens}
     total = NOTHING

@@ -15,7 +15,7 @@ from agent.outputs.cost import NOTHING, Estimate
 from agent.outputs.evaluation import Evaluation
 from agent.outputs.evaluator import Evaluator
 from agent.outputs.output_log import OutputLog, Stored
-from agent.outputs.prompt_pieces import Piece, pieces_of, without
+from agent.outputs.prompt_pieces import PromptPiece, pieces_of, without
 from agent.outputs.report import InputReport, PersonaReport
 from agent.outputs.statistics import REAL, benjamini_hochberg, fisher
 from agent.outputs.variant import Variant
@@ -33,7 +33,7 @@ _ENOUGH = 20
 
 
 @dataclass(frozen=True, slots=True)
-class Shown:
+class InputResult:
     """What an input has shown with one prompt: whether each sample passed, and what was answered."""
 
     passes: tuple[bool, ...] = ()
@@ -41,10 +41,10 @@ class Shown:
 
 
 @dataclass(frozen=True, slots=True)
-class Covered:
+class PieceCoverage:
     """A piece, what was found, and the test inputs that show it."""
 
-    piece: Piece
+    piece: PromptPiece
     finding: Finding
     inputs: tuple[str, ...]
 
@@ -62,7 +62,7 @@ class Coverage:
     """
 
     prompt: str
-    pieces: tuple[Covered, ...]
+    pieces: tuple[PieceCoverage, ...]
     noise: Mapping[str, Mapping[str, Any]]
     calls: int
     error: str = ""
@@ -138,7 +138,7 @@ class CoverageRun:
         found = findings(shown[0], shown[1:])
         return Coverage(
             prompt=self._prompt,
-            pieces=tuple(Covered(piece, *one) for piece, one in zip(self.pieces, found, strict=True)),
+            pieces=tuple(PieceCoverage(piece, *one) for piece, one in zip(self.pieces, found, strict=True)),
             noise={
                 input_id: {
                     "passed": sum(one.passes),
@@ -154,15 +154,15 @@ class CoverageRun:
         )
 
 
-def _shown(report: InputReport) -> Shown:
+def _shown(report: InputReport) -> InputResult:
     """Return what a report shows; what could not be run or judged shows nothing."""
     passes = [one == "pass" for one in report.sample_verdicts.values() if one != "error"]
     texts = [one.text for one in report.outputs.values() if one.error is None]
-    return Shown(tuple(passes) if report.expectations else (), tuple(texts))
+    return InputResult(tuple(passes) if report.expectations else (), tuple(texts))
 
 
 def findings(
-    unchanged: Mapping[str, Shown], pieces: Sequence[Mapping[str, Shown]]
+    unchanged: Mapping[str, InputResult], pieces: Sequence[Mapping[str, InputResult]]
 ) -> list[tuple[Finding, tuple[str, ...]]]:
     """Return for each piece what its absence does, and to which inputs. Pure.
 
@@ -172,7 +172,7 @@ def findings(
     changes: dict[tuple[int, str], float] = {}
     for place, piece in enumerate(pieces):
         for input_id, before in unchanged.items():
-            after = piece.get(input_id, Shown())
+            after = piece.get(input_id, InputResult())
             if before.passes and after.passes:
                 fails[place, input_id] = fisher(
                     sum(before.passes), len(before.passes), sum(after.passes), len(after.passes), one_sided=True

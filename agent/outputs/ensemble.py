@@ -10,7 +10,7 @@ from typing import Any
 
 from agent.core.model import Model, Request
 from agent.core.turns import new_id, utc_now
-from agent.outputs.pace import Pace
+from agent.outputs.rate_limiter import RateLimiter
 from agent.outputs.variant import Variant
 from personas.files.home import Home
 from personas.files.journal import Journal
@@ -106,7 +106,7 @@ async def ask_all(
     conversation: EnsembleConversation,
     variants: Sequence[Variant],
     model_of: Callable[[Variant], Model],
-    pace: Pace,
+    pace: RateLimiter,
     *,
     at_once: bool,
     on_answer: Callable[[PersonaAnswer], None],
@@ -155,7 +155,7 @@ async def _ask(
     conversation: EnsembleConversation,
     variant: Variant,
     model: Model,
-    pace: Pace,
+    pace: RateLimiter,
     hear: Mapping[str, Callable[..., None]],
 ) -> PersonaAnswer:
     said = TestInput(id="ask", content="", messages=conversation.messages_for(variant.persona_id))

@@ -10,7 +10,7 @@ from agent.core.model import Model
 from agent.outputs.cost import Estimate, estimate, estimate_judging
 from agent.outputs.expectations import RUBRIC
 from agent.outputs.output_log import Output, OutputLog, Stored
-from agent.outputs.pace import Pace
+from agent.outputs.rate_limiter import RateLimiter
 from agent.outputs.report import (
     InputReport,
     Judging,
@@ -106,7 +106,7 @@ class Evaluation:
         self.made += made
         self.stored.add(made)
 
-    async def judge(self, model_of: Callable[[str], Model], pace: Pace, jobs: int) -> None:
+    async def judge(self, model_of: Callable[[str], Model], pace: RateLimiter, jobs: int) -> None:
         """Have the judge say what it was not asked yet; without one nothing is done.
 
         Raises:

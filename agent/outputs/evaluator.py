@@ -14,7 +14,7 @@ from agent.outputs.baseline import blessed_hashes
 from agent.outputs.batches import Batches
 from agent.outputs.evaluation import Evaluation
 from agent.outputs.output_log import OutputLog
-from agent.outputs.pace import Pace
+from agent.outputs.rate_limiter import RateLimiter
 from agent.outputs.report import PersonaReport, judge_name
 from agent.outputs.runner import OutputRun, RunEnd, RunEvent, RunStart
 from agent.outputs.variant import EffectivePrompts, Macros, Variant, variant_now, variant_of
@@ -102,9 +102,9 @@ class Evaluator:
         """Return the model a variant is run on."""
         return self.model(variant.model or "")
 
-    def pace(self) -> Pace:
+    def pace(self) -> RateLimiter:
         """Return a pace for the requests that belong together."""
-        return Pace(self.options.jobs, retries=self.options.retries)
+        return RateLimiter(self.options.jobs, retries=self.options.retries)
 
     def variant(
         self,
@@ -203,7 +203,7 @@ class Evaluator:
     async def run(
         self,
         evaluation: Evaluation,
-        pace: Pace,
+        pace: RateLimiter,
         on_run: Callable[[OutputRun | None], None] = lambda _run: None,
     ) -> PersonaReport:
         """Run what is missing, have it judged, and return the verdicts; cancelled, what is done stays.
@@ -241,7 +241,7 @@ class Evaluator:
         return await self.judge(evaluation, pace)
 
     async def run_batches(
-        self, evaluations: Sequence[Evaluation], pace: Pace, on_status: Callable[[BatchStatus], None]
+        self, evaluations: Sequence[Evaluation], pace: RateLimiter, on_status: Callable[[BatchStatus], None]
     ) -> None:
         """Run what is missing of all in batches, which begin together; cancelled, the batches go on.
 
@@ -257,7 +257,7 @@ class Evaluator:
             await asyncio.to_thread(one.reload)
             await self.judge(one, pace)
 
-    async def judge(self, evaluation: Evaluation, pace: Pace) -> PersonaReport:
+    async def judge(self, evaluation: Evaluation, pace: RateLimiter) -> PersonaReport:
         """Have what is there judged, and return the verdicts; old outputs go where there are many.
 
         Raises:

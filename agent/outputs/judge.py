@@ -11,7 +11,7 @@ from agent.core.model import Model, Request, ToolSpec
 from agent.outputs.expectations import Verdict, verdict_of
 from agent.outputs.model_reply import ModelReply
 from agent.outputs.output_log import Output
-from agent.outputs.pace import Pace
+from agent.outputs.rate_limiter import RateLimiter
 from agent.outputs.variant import conversation
 from personas.persona import TestInput
 from personas.test_inputs import Expectation
@@ -61,7 +61,7 @@ def judge_request(test_input: TestInput, rubric: Expectation, output: str) -> Re
 
 
 async def judge_rubric(
-    pace: Pace, model: Model, test_input: TestInput, rubric: Expectation, output: Output
+    pace: RateLimiter, model: Model, test_input: TestInput, rubric: Expectation, output: Output
 ) -> Verdict:
     """Ask a judge whether the rubric holds, `not-` left aside; `error` where it does not say. See `turned`."""
     reply = await pace.ask(model, judge_request(test_input, rubric, output.text))

@@ -13,7 +13,7 @@ _FENCE = re.compile(r"\s*(```|~~~)")
 
 
 @dataclass(frozen=True, slots=True)
-class Piece:
+class PromptPiece:
     """Lines of a prompt. `line` counts from 1; `end` is the last line, inclusive."""
 
     line: int
@@ -21,7 +21,7 @@ class Piece:
     text: str
 
 
-def pieces_of(prompt: str) -> list[Piece]:
+def pieces_of(prompt: str) -> list[PromptPiece]:
     """Return the pieces in order, a section before what is in it; what is the whole prompt is none."""
     lines = split_lines(prompt)
     blocks, headings = _blocks(lines)
@@ -34,13 +34,13 @@ def pieces_of(prompt: str) -> list[Piece]:
     for start, end in sorted(blocks, key=lambda block: (block[0], -block[1])):
         while not lines[end - 1].strip():
             end -= 1
-        piece = Piece(start + 1, end, "".join(lines[start:end]).rstrip("\n"))
+        piece = PromptPiece(start + 1, end, "".join(lines[start:end]).rstrip("\n"))
         if without(prompt, piece).strip():
             found.append(piece)
     return found
 
 
-def without(prompt: str, piece: Piece) -> str:
+def without(prompt: str, piece: PromptPiece) -> str:
     """Return the prompt without a piece, and without the blank lines that it leaves in pairs."""
     lines = split_lines(prompt)
     before, after = lines[: piece.line - 1], lines[piece.end :]

@@ -12,7 +12,7 @@ from agent.core.model import Model
 from agent.outputs.expectations import RUBRIC, Outcome, Verdict, check, decide, of_all, verdict_of
 from agent.outputs.judge import judge_rubric
 from agent.outputs.output_log import Output, OutputLog, Stored, outdated, rubric_hash, stored_verdict
-from agent.outputs.pace import Pace, at_once
+from agent.outputs.rate_limiter import RateLimiter, at_once
 from agent.outputs.statistics import show_rate
 from agent.outputs.variant import Variant, fault_of_input, needed_of, samples_of
 from personas.persona import Persona, TestInput
@@ -205,7 +205,12 @@ def missing_judgements(
 
 
 async def judge_missing(
-    log: OutputLog, stored: Stored, missing: Sequence[Judging], judge_model: Model, pace: Pace, jobs: int
+    log: OutputLog,
+    stored: Stored,
+    missing: Sequence[Judging],
+    judge_model: Model,
+    pace: RateLimiter,
+    jobs: int,
 ) -> None:
     """Ask the judge; verdicts are stored and added to `stored`, errors only added, so that they are asked again.
 

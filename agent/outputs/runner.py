@@ -20,7 +20,7 @@ from agent.jobs.job_log import JobLog
 from agent.models.prices import cost
 from agent.outputs.model_reply import ModelReply
 from agent.outputs.output_log import Output, OutputLog, Stored, make_output
-from agent.outputs.pace import Pace, at_once
+from agent.outputs.rate_limiter import RateLimiter, at_once
 from agent.outputs.variant import Variant, fault_of_input, samples_of
 from personas.persona import TestInput
 
@@ -28,7 +28,7 @@ KIND = "outputs"
 
 
 @dataclass(frozen=True)
-class Trial:
+class PlannedSample:
     """One output that is to be made: a sample of a test input, from a variant."""
 
     variant: Variant
@@ -40,14 +40,14 @@ class Trial:
 class OutputStart:
     """A request for an output leaves; what came of an earlier attempt at it is void."""
 
-    trial: Trial
+    trial: PlannedSample
 
 
 @dataclass(frozen=True, slots=True)
 class OutputText:
     """More text of an output."""
 
-    trial: Trial
+    trial: PlannedSample
     text: str
 
 
@@ -55,7 +55,7 @@ class OutputText:
 class OutputEnd:
     """An output is stored."""
 
-    trial: Trial
+    trial: PlannedSample
     output: Output
 
 
@@ -66,14 +66,14 @@ OutputEvent = OutputStart | OutputText | OutputEnd
 class RunStart:
     """A run has these outputs to make."""
 
-    trials: Sequence[Trial]
+    trials: Sequence[PlannedSample]
 
 
 @dataclass(frozen=True, slots=True)
 class RunEnd:
     """A run is over: what is not stored of its outputs will not come."""
 
-    trials: Sequence[Trial]
+    trials: Sequence[PlannedSample]
 
 
 RunEvent = RunStart | OutputEvent | RunEnd
@@ -90,7 +90,7 @@ class Plan:
         in_batches: how many outputs an open batch will bring.
     """
 
-    trials: tuple[Trial, ...]
+    trials: tuple[PlannedSample, ...]
     reused: tuple[Output, ...]
     faults: Mapping[str, str]
     in_batches: int = 0
@@ -105,7 +105,7 @@ def plan(
     only_missing: bool = False,
 ) -> Plan:
     """Return what is to be run of these inputs."""
-    trials: list[Trial] = []
+    trials: list[PlannedSample] = []
     reused: list[Output] = []
     faults: dict[str, str] = {}
     in_batches = 0
@@ -119,7 +119,7 @@ def plan(
         missing = [n for n in range(1, wanted + 1) if n not in fresh]
         awaited = stored.in_batches(variant, test_input) if only_missing else set()
         in_batches += len(awaited.intersection(missing))
-        trials += [Trial(variant, test_input, n) for n in missing if n not in awaited]
+        trials += [PlannedSample(variant, test_input, n) for n in missing if n not in awaited]
     return Plan(tuple(trials), tuple(reused), faults, in_batches)
 
 
@@ -143,9 +143,9 @@ class OutputRun:
     def __init__(
         self,
         log: OutputLog,
-        trials: Sequence[Trial],
+        trials: Sequence[PlannedSample],
         model_of: Callable[[Variant], Model],
-        pace: Pace,
+        pace: RateLimiter,
         *,
         on_event: Callable[[OutputEvent], None] = lambda _event: None,
         jobs: int = 4,
@@ -268,7 +268,7 @@ class OutputRun:
         await self._store(trial, output)
         return True
 
-    def _output(self, trial: Trial, reply: ModelReply, dollars: float | None) -> Output:
+    def _output(self, trial: PlannedSample, reply: ModelReply, dollars: float | None) -> Output:
         known: dict[str, Any] = {"sample": trial.sample, "run_id": self.job.id, "usage": reply.usage}
         if reply.error is not None:
             return make_output(trial.variant, trial.test_input, error=reply.error.message, **known)
@@ -282,7 +282,7 @@ class OutputRun:
             **known,
         )
 
-    async def _store(self, trial: Trial, output: Output) -> None:
+    async def _store(self, trial: PlannedSample, output: Output) -> None:
         """Store an output and tell it, also when the run is stopped meanwhile."""
         storing = asyncio.ensure_future(asyncio.to_thread(self._log.append, output))
         try:
@@ -294,7 +294,7 @@ class OutputRun:
             raise
         self._emit(trial, output)
 
-    def _emit(self, trial: Trial, output: Output) -> None:
+    def _emit(self, trial: PlannedSample, output: Output) -> None:
         self.outputs.append(output)
         self._on_event(OutputEnd(trial, output))
         self.job = self.job.model_copy(

@@ -21,7 +21,7 @@ from personas.persona import Persona, TestInput, broken_file
 from personas.store import Store
 
 if TYPE_CHECKING:
-    from personas.compiled import Assemblies, Options
+    from personas.compiled import CompileCache, Options
 
 EFFORTS: tuple[ThinkingLevel, ...] = ("off", "minimal", "low", "medium", "high", "max")
 _MACRO = re.compile(r"\{\{(user|char)\}\}", re.IGNORECASE)
@@ -191,7 +191,7 @@ class EffectivePrompts:
 
     def __init__(self, home: Home) -> None:
         self._home = home
-        self._assemblies: Assemblies | None = None
+        self._assemblies: CompileCache | None = None
 
     def of(self, persona: Persona, options: Options | None = None) -> str:
         """Return the effective prompt of a persona; the disk is looked at only where it links something.
@@ -201,9 +201,9 @@ class EffectivePrompts:
         """
         if not persona.is_linked and not (options and options.overrides):
             return persona.system_prompt
-        from personas.compiled import Assemblies, Options
+        from personas.compiled import CompileCache, Options
 
-        self._assemblies = self._assemblies or Assemblies(self._home)
+        self._assemblies = self._assemblies or CompileCache(self._home)
         return self._assemblies.of(persona, options or Options()).text
 
 

@@ -9,10 +9,10 @@ from dataclasses import dataclass
 from agent.search.find import is_skill_file, library_keys, read_texts
 from agent.search.pattern import Pattern
 from personas.changes import ReplaceContent
+from personas.dry_run_store import DryRunStore
 from personas.edited_text import edited_diff
 from personas.errors import PersonaError
 from personas.files.text_file import sha256
-from personas.rehearsal import Rehearsal
 from personas.store import Store
 from personas.texts import change_of
 from personas.versions.authorship import USER
@@ -83,7 +83,7 @@ def preview(store: Store, pattern: Pattern, new: str, keys: Iterable[str]) -> tu
         if not changes:
             continue
         try:
-            rehearsal, is_skill = Rehearsal(store), is_skill_file(store.home, key)
+            rehearsal, is_skill = DryRunStore(store), is_skill_file(store.home, key)
             for one, _ in changes:
                 value = pattern.replaced(one.text, new)
                 rehearsal.change(key, change_of(one, value, is_skill_file=is_skill))
@@ -109,7 +109,7 @@ def write(store: Store, replacements: Iterable[Replacement], reason: str) -> tup
         change = ReplaceContent(one.content, "texts", f"{one.count} replaced")
         try:
             store.change(
-                one.key, change, revision=one.revision, by=USER, reason=reason, alone=True, unit=unit
+                one.key, change, revision=one.revision, by=USER, reason=reason, own_unit=True, unit=unit
             )
             done.append(one.key)
         except PersonaError as error:

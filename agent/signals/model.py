@@ -24,7 +24,7 @@ from agent.core.model import (
 from agent.core.tool_validation import validate
 from agent.core.turns import ToolCallTurn, new_id
 from agent.models.context_fallback import closing
-from agent.signals.parser import Fault, Piece, Signal, SignalParser
+from agent.signals.parser import InvalidSignal, Piece, Signal, SignalParser
 from agent.tools.use_actions import action_tools
 
 MOST_ACTIONS = 20
@@ -45,7 +45,7 @@ def is_signal(call: ToolCallTurn) -> bool:
     return call.tool_use_id.startswith(f"{_ID}_")
 
 
-class WithSignals:
+class TextToolCallModel:
     """Another model, whose signals become calls of tools.
 
     Args:
@@ -134,7 +134,7 @@ class _Answer:
 
     def _give(self, text: _Text, pieces: Iterable[Piece]) -> Iterator[BlockEvent]:
         for piece in pieces:
-            if isinstance(piece, Fault):
+            if isinstance(piece, InvalidSignal):
                 yield _refused(piece.word, f"{piece.why}.")
                 continue
             said = piece

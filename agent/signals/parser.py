@@ -35,14 +35,14 @@ class Signal:
 
 
 @dataclass(frozen=True, slots=True)
-class Fault:
+class InvalidSignal:
     """What begins as a signal is none; its text follows as text."""
 
     word: str
     why: str
 
 
-Piece = str | Signal | Fault
+Piece = str | Signal | InvalidSignal
 
 
 @dataclass(slots=True)
@@ -186,7 +186,7 @@ class SignalParser:
             why = "its object is no valid JSON"
             end -= 1
         line = text.rfind("\n", 0, end) + 1
-        self._found += [Fault(signal.word, why), text[:line]]
+        self._found += [InvalidSignal(signal.word, why), text[:line]]
         return text[line:]
 
 

@@ -21,10 +21,10 @@ from personas.actions import schedule
 from personas.actions.document import ActionKind
 from personas.actions.states import ActionState
 from personas.assets import AssetKind, add_asset
+from personas.dry_run_store import DryRunStore
 from personas.errors import InvalidValue, PersonaError
 from personas.library.documents import is_name
 from personas.measurements import DIMENSION_LIMIT, Measurement, add_measurement
-from personas.rehearsal import Rehearsal
 from personas.store import Store
 from personas.versions.authorship import Author
 
@@ -108,7 +108,7 @@ def _require_ahead(values: dict[str, Any], zone: str = "UTC") -> None:
 
 
 def _rehearse_update(store: Store, given: Any) -> Rehearsed:
-    rehearsal = Rehearsal(store)
+    rehearsal = DryRunStore(store)
     action = action_store.get_action(store, given.id)
     action_store.update_action(rehearsal, given.id, _values(given, was_timed=action.is_timed))
     return rehearsal.texts, DORMANT

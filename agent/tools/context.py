@@ -16,9 +16,9 @@ from agent.core.tool_execution import NOT_RUN
 from agent.transcript.user_edits import KnownPersona
 from personas.conflict_marks import require_kept
 from personas.document import LONGEST_WAIT
+from personas.dry_run_store import DryRunStore
 from personas.errors import BrokenFile, Conflict, PersonaError
 from personas.persona import Persona
-from personas.rehearsal import Rehearsal
 from personas.versions.authorship import REQUEST_LIMIT, Author
 from personas.versions.merge import count, unified_diff
 
@@ -298,7 +298,7 @@ class ToolEnvironment:
             before = self._read()
             check(before)
             if before.note is not None:
-                require_kept(before.texts, Rehearsal(self.store).change(self.persona_id, change).texts)
+                require_kept(before.texts, DryRunStore(self.store).change(self.persona_id, change).texts)
             writing.begin()
             return before, self.store.change(
                 self.persona_id, change, revision=before.revision, by=by, reason=reason

@@ -36,7 +36,7 @@ class QuestionInput(BaseModel, extra="forbid"):
 
     @field_validator("options")
     @classmethod
-    def _can_be_told_apart(cls, options: list[str]) -> list[str]:
+    def _are_distinct(cls, options: list[str]) -> list[str]:
         """Offer nothing that is blank, and nothing that looks like another."""
         seen: dict[str, str] = {}
         for option in options:

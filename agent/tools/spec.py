@@ -11,9 +11,9 @@ from pydantic import BaseModel
 
 from agent.core.tool import Tool, ToolContext, ToolOutput
 from agent.tools.context import NOTHING_CHANGED, SETTLES_WITHIN, WHOLE, ToolEnvironment, fail
+from personas.dry_run_store import DryRunStore
 from personas.edited_text import edited_diff
 from personas.errors import PersonaError
-from personas.rehearsal import Rehearsal
 
 if TYPE_CHECKING:
     from personas.changes import Change
@@ -115,7 +115,7 @@ class RegisteredTool:
         elif self.texts is not None:
             texts = {persona_id: self.texts(store, persona_id)}
         elif self.change is not None:
-            rehearsal = Rehearsal(store)
+            rehearsal = DryRunStore(store)
             rehearsal.change(persona_id, self.change(given))
             texts = rehearsal.texts
         else:

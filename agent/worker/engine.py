@@ -37,21 +37,21 @@ Fence = Callable[[], Awaitable[None]]
 log = logging.getLogger(__name__)
 
 
-class GivenUp(PersonaError):
+class LeaseLost(PersonaError):
     """This worker was given up, and the run is another one's now: nothing of it may be stored any more."""
 
 
-class Later(PersonaError):
+class RetryLater(PersonaError):
     """The run cannot begin yet; it goes back into the queue for a moment, and another run begins in its place."""
 
 
-class _NotHere(BaseException):
+class _RunHandedOver(BaseException):
     """Ends a run here that goes on elsewhere. No `Exception`: DBOS would record that as the end of the run."""
 
 
 Execute = Callable[[str, str, str, str, Fence], Awaitable[str]]
 """Runs one run to its end; returns its state. Arguments: the home's name, the action's id, the run's id, the hash that the person
-agreed to, and the fence. Called again with the same ids where a worker was lost. It may raise `Later` before it began.
+agreed to, and the fence. Called again with the same ids where a worker was lost. It may raise `RetryLater` before it began.
 """
 
 
@@ -89,7 +89,7 @@ class Engine:
         """Join: make the tables, tell of this worker, and begin to take work.
 
         Raises:
-            GivenUp: another worker gave this one up.
+            LeaseLost: another worker gave this one up.
             StorageError: the database cannot be written.
         """
         with self._writing():
@@ -139,11 +139,11 @@ class Engine:
             work = self._run(home_name, action_id, run_id, consent, fence)
             try:
                 return asyncio.run_coroutine_threadsafe(work, loop).result()
-            except GivenUp:
-                raise _NotHere from None
-            except (Later, CancelledError) as not_now:  # cancelled: the program ends
-                self._put_back(run_id, owner, PAUSE if isinstance(not_now, Later) else 0)
-                raise _NotHere from None
+            except LeaseLost:
+                raise _RunHandedOver from None
+            except (RetryLater, CancelledError) as not_now:  # cancelled: the program ends
+                self._put_back(run_id, owner, PAUSE if isinstance(not_now, RetryLater) else 0)
+                raise _RunHandedOver from None
 
         DBOS.launch()
         self.take_over()
@@ -195,13 +195,13 @@ class Engine:
         """Put the runs of workers that are gone into the queue again.
 
         Raises:
-            GivenUp: this worker is one of them.
+            LeaseLost: this worker is one of them.
         """
         # In this order: a worker has its row before it takes work, so one that joins meanwhile is not taken for gone.
         working = {worker for worker in self.unfinished().values() if worker}
         alive = self.heartbeat.alive()
         if self.heartbeat.id not in alive:
-            raise GivenUp("This worker was given up by another one.")
+            raise LeaseLost("This worker was given up by another one.")
         # Not only of those just given up: who gave one up may have been killed over it.
         if gone := sorted(working - alive):
             DBOS._recover_pending_workflows(gone)
@@ -219,7 +219,7 @@ class Engine:
             try:
                 self.take_over()
                 self.heartbeat.beat()
-            except GivenUp:
+            except LeaseLost:
                 loop.call_soon_threadsafe(self.given_up.set)
                 return
             except Exception as error:  # noqa: BLE001 - the disk is full, the database away: it may come back
@@ -232,7 +232,7 @@ class Engine:
             if home_name != self._home_name:
                 return "failed"
             return await self._execute(home_name, action_id, run_id, consent, fence)
-        except (Later, GivenUp):
+        except (RetryLater, LeaseLost):
             raise
         except Exception:  # an error here is none of the queue
             log.exception("the run %s of %s failed", run_id, action_id)
@@ -257,4 +257,4 @@ class Engine:
             owner=owner,
         )
         if not found:
-            raise GivenUp(f"The run {run_id} was given to another worker.")
+            raise LeaseLost(f"The run {run_id} was given to another worker.")

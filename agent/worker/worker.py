@@ -10,12 +10,12 @@ from dataclasses import dataclass, field
 from datetime import datetime
 
 from agent.actions import run_log
-from agent.actions.consent import why_not
+from agent.actions.consent import refusal_reason
 from agent.actions.run_log import BUSY, ActionRun
 from agent.transcript.session_store import AgentAtWork
 from agent.worker.database import Database
 from agent.worker.due import LOOK, Scheduler, due_of
-from agent.worker.engine import Engine, Fence, GivenUp, Later
+from agent.worker.engine import Engine, Fence, LeaseLost, RetryLater
 from personas.action_document import find_action
 from personas.actions.document import Action
 from personas.actions.states import ActionState
@@ -64,7 +64,7 @@ class Worker:
         """Work until the program ends, or with `once` until what is due is done.
 
         Raises:
-            GivenUp: another worker gave this one up; the process should begin anew.
+            LeaseLost: another worker gave this one up; the process should begin anew.
             PersonaError: the database cannot be used.
         """
         self.engine = Engine(self.database, self.home_name, self._execute, jobs=self.jobs)
@@ -80,7 +80,7 @@ class Worker:
                 return
             with suppress(TimeoutError):
                 await asyncio.wait_for(self.engine.given_up.wait(), LOOK)
-        raise GivenUp("This worker was given up by another one.")
+        raise LeaseLost("This worker was given up by another one.")
 
     def leave(self) -> None:
         """Leave what is at work to the other workers, for a process that ends. Blocking."""
@@ -137,7 +137,7 @@ class Worker:
             self._put_back.add(run_id)
             if run.why != BUSY:
                 self.tell(f"{action.title}: waits, {BUSY}")
-            raise Later(str(busy)) from None
+            raise RetryLater(str(busy)) from None
         self._put_back.clear()  # its persona may be free now
         self.tell(f"{action.title}: {ended.state}{f', {ended.why}' if ended.why else ''}")
         return str(ended.state)
@@ -146,7 +146,7 @@ class Worker:
         """Why a run may not begin now, whatever was right when it was put into the queue."""
         if action.revision != consent and action.error is None:
             return f"the action was changed since this was due: `{command('action approve', action.id)}`"
-        return why_not(self.store.home, action)
+        return refusal_reason(self.store.home, action)
 
     async def _change(self, action: Action, run: ActionRun, **values: object) -> ActionRun:
         return await asyncio.to_thread(

@@ -37,7 +37,7 @@ _UNITS = {"m": "minutes", "h": "hours", "d": "days", "w": "weeks"}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Limits:
+class ActionLimits:
     """What one run may use up. None: what the settings say."""
 
     max_steps: int | None = None
@@ -88,7 +88,7 @@ class Action:
     enabled: bool = True
     edits: Literal["propose", "apply"] = "propose"
     report: Literal["all", "changes"] = "all"
-    limits: Limits = Limits()
+    limits: ActionLimits = ActionLimits()
     revision: str = ""
     unknown_keys: tuple[str, ...] = ()
     error: FileError | None = None
@@ -253,10 +253,10 @@ class _ActionFields(Fields):
                 self.note(("window",), str(error))
         return DEFAULT_WINDOW
 
-    def limits(self) -> Limits:
+    def limits(self) -> ActionLimits:
         table = self.typed(self.fields, "limits", dict, ()) or {}
         above = ("limits",)
-        return Limits(
+        return ActionLimits(
             max_steps=self.number(above, "max_steps", table=table, least=1),
             max_minutes=self.amount(above, "max_minutes", table),
             tokens=self.number(above, "tokens", table=table, least=1),
@@ -265,7 +265,9 @@ class _ActionFields(Fields):
 
     def unknown_keys(self) -> tuple[str, ...]:
         limits = self.fields.get("limits")
-        in_limits = limits.keys() - Limits.__dataclass_fields__.keys() if isinstance(limits, dict) else ()
+        in_limits = (
+            limits.keys() - ActionLimits.__dataclass_fields__.keys() if isinstance(limits, dict) else ()
+        )
         return (*sorted(self.fields.keys() - _KEYS), *(f"limits.{key}" for key in sorted(in_limits)))
 
     def number(

@@ -66,7 +66,7 @@ class Piece:
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
+class CompiledLine:
     """One line of an assembled text, and where it comes from.
 
     Attributes:
@@ -111,7 +111,7 @@ class Assembled:
     """
 
     text: str
-    lines: tuple[Line, ...]
+    lines: tuple[CompiledLine, ...]
     pieces: tuple[Piece, ...]
     stage: Stage | None = None
     missing: tuple[Missing, ...] = ()
@@ -352,15 +352,15 @@ def _of_level(
 # -- laying out ------------------------------------------------------------------------------------------
 
 
-def _as_it_is(persona: Persona, piece: Piece, detail: bool) -> list[Line]:
+def _as_it_is(persona: Persona, piece: Piece, detail: bool) -> list[CompiledLine]:
     field = "system_prompt" if detail else "summary"
     lines = getattr(persona, field).split("\n")
-    return [Line(line, piece, field, number) for number, line in enumerate(lines, 1)]
+    return [CompiledLine(line, piece, field, number) for number, line in enumerate(lines, 1)]
 
 
-def _laid_out(persona: Persona, pieces: Sequence[Piece], detail: bool) -> list[Line]:
+def _laid_out(persona: Persona, pieces: Sequence[Piece], detail: bool) -> list[CompiledLine]:
     """Return the lines, the last one empty: the text ends with a line end."""
-    blocks: list[list[Line]] = []
+    blocks: list[list[CompiledLine]] = []
     for piece in pieces:
         if piece.kind == "persona":
             field = "system_prompt" if detail else "summary"
@@ -371,16 +371,19 @@ def _laid_out(persona: Persona, pieces: Sequence[Piece], detail: bool) -> list[L
         "## Traits", [_item(one, f"{one.name}: ", detail) for one in pieces if one.kind == "trait"]
     )
     skills = [piece for piece in pieces if piece.kind == "skill"]
-    blocks += [[Line("## Skills")]] if skills else []
+    blocks += [[CompiledLine("## Skills")]] if skills else []
     for piece in skills:
-        blocks += [[Line(f"### {piece.name}", piece, "name")], _lines_of(piece, *_said(piece, detail))]
+        blocks += [
+            [CompiledLine(f"### {piece.name}", piece, "name")],
+            _lines_of(piece, *_said(piece, detail)),
+        ]
     blocks += _group(
         "## Guardrails", [_item(one, _severity(one), detail) for one in pieces if one.kind == "guardrail"]
     )
-    lines: list[Line] = []
+    lines: list[CompiledLine] = []
     for block in blocks:
-        lines += [*([Line("")] if lines and block else []), *block]
-    return [*lines, Line("")]
+        lines += [*([CompiledLine("")] if lines and block else []), *block]
+    return [*lines, CompiledLine("")]
 
 
 def _said(piece: Piece, detail: bool) -> tuple[str, str]:
@@ -398,12 +401,12 @@ def _severity(piece: Piece) -> str:
     return f"({severity}) " if severity else ""
 
 
-def _group(heading: str, items: Sequence[list[Line]]) -> list[list[Line]]:
+def _group(heading: str, items: Sequence[list[CompiledLine]]) -> list[list[CompiledLine]]:
     lines = [line for item in items for line in item]
-    return [[Line(heading)], lines] if lines else []
+    return [[CompiledLine(heading)], lines] if lines else []
 
 
-def _item(piece: Piece, head: str, detail: bool) -> list[Line]:
+def _item(piece: Piece, head: str, detail: bool) -> list[CompiledLine]:
     lines = _lines_of(piece, *_said(piece, detail))
     return [
         replace(
@@ -413,8 +416,8 @@ def _item(piece: Piece, head: str, detail: bool) -> list[Line]:
     ]
 
 
-def _lines_of(piece: Piece, field: str, text: str) -> list[Line]:
+def _lines_of(piece: Piece, field: str, text: str) -> list[CompiledLine]:
     """Return the lines of a text but the blank ones around it."""
-    lines = [Line(line, piece, field, number) for number, line in enumerate(text.split("\n"), 1)]
+    lines = [CompiledLine(line, piece, field, number) for number, line in enumerate(text.split("\n"), 1)]
     filled = [at for at, line in enumerate(lines) if line.text.strip()]
     return lines[filled[0] : filled[-1] + 1] if filled else []

@@ -11,7 +11,7 @@ from collections.abc import Collection, Iterable, Sequence
 from typing import Any
 
 from personas.errors import EditRefused
-from personas.toml.guard import Replacement, apply, check, same_data, with_value, without_value
+from personas.toml.guard import Splice, apply, check, same_data, with_value, without_value
 from personas.toml.inline import change_value, insert_entries, move_entry, remove_entries, reordered
 from personas.toml.layout import (
     assignment,
@@ -191,7 +191,7 @@ def rewrite_last(text: str, path: KeyPath, written: Sequence[str]) -> str:
     for element, lines in zip(array.elements[-len(written) :], written, strict=True):
         start, end = _runs(document, element.sections())[0]
         if lines:
-            changes.append(Replacement(start, end, lines.replace("\n", document.newline)))
+            changes.append(Splice(start, end, lines.replace("\n", document.newline)))
     try:
         return _checked(text, changes, [parse(text)])
     except EditRefused:
@@ -223,14 +223,14 @@ def move_table(text: str, path: KeyPath, new_index: int) -> str:
     return _first_accepted(text, plans, [with_value(top, path[:-1], moved)])
 
 
-def _checked(text: str, changes: Iterable[Replacement], expected: Sequence[Any]) -> str:
+def _checked(text: str, changes: Iterable[Splice], expected: Sequence[Any]) -> str:
     changes = list(changes)
     result = apply(text, changes)
     check(text, result, expected, changes)
     return result
 
 
-def _first_accepted(text: str, plans: Sequence[list[Replacement]], expected: Sequence[Any]) -> str:
+def _first_accepted(text: str, plans: Sequence[list[Splice]], expected: Sequence[Any]) -> str:
     """Return the outcome of the first plan the guard accepts; the last one's refusal if it accepts none."""
     for plan in plans[:-1]:
         try:
@@ -326,7 +326,7 @@ def _existing(document: ScannedText, path: KeyPath) -> tuple[list[Node], KeyPath
 
 def _plan_table(
     document: ScannedText, nodes: list[Node], path: KeyPath, table: dict[str, Any], *, element: bool = False
-) -> list[Replacement]:
+) -> list[Splice]:
     """Write a table whose name is new."""
     ancestors = [node for node in nodes if isinstance(node, Table)]
     at = place_of_new_table(document, ancestors, element=element)
@@ -341,7 +341,7 @@ def _new_tables(
     like: Section | None,
     *,
     element: bool = True,
-) -> list[Replacement]:
+) -> list[Splice]:
     names = [part for part in path if isinstance(part, str)]
     spaced = is_spaced(document, like)
     below_comment = is_below_comment(document, at)  # which would seem to belong to the new table
@@ -353,7 +353,7 @@ def _new_tables(
     return [insert_lines(document, at, lines, blank_before=spaced or below_comment, blank_after=blank_after)]
 
 
-def _plan_super_table(document: ScannedText, table: Table, path: KeyPath, value: Any) -> list[Replacement]:
+def _plan_super_table(document: ScannedText, table: Table, path: KeyPath, value: Any) -> list[Splice]:
     """Give a table that only has deeper headers a header of its own, above the first of them."""
     first = table.sections()[0]
     names = [part for part in path[:-1] if isinstance(part, str)]
@@ -362,9 +362,7 @@ def _plan_super_table(document: ScannedText, table: Table, path: KeyPath, value:
     return [insert_lines(document, section_start(document, first), lines, blank_after=spaced)]
 
 
-def _plan_dotted(
-    document: ScannedText, table: Table, names: tuple[str, ...], value: Any
-) -> list[Replacement]:
+def _plan_dotted(document: ScannedText, table: Table, names: tuple[str, ...], value: Any) -> list[Splice]:
     """Add a key to a table that is written by dotted keys, the same way, behind the last of them."""
     last = table.dotted[-1]
     keys = (*table.prefix, *names)
@@ -377,9 +375,7 @@ def _plan_dotted(
     return [insert_lines(document, last.line_end, [line])]
 
 
-def _plan_first_element(
-    document: ScannedText, path: KeyPath, table: dict[str, Any]
-) -> list[list[Replacement]]:
+def _plan_first_element(document: ScannedText, path: KeyPath, table: dict[str, Any]) -> list[list[Splice]]:
     """Return the ways to write the first element of an array that is not there yet, the best first."""
     nodes, rest = _existing(document, path)
     container, names = nodes[-1], tuple(str(part) for part in rest)
@@ -394,7 +390,7 @@ def _plan_first_element(
     return plans
 
 
-def _move_element(document: ScannedText, array: TableArray, index: int, new_index: int) -> list[Replacement]:
+def _move_element(document: ScannedText, array: TableArray, index: int, new_index: int) -> list[Splice]:
     """Let the elements' texts change places; what lies between the places stays."""
     text, newline = document.text, document.newline
     places = [_runs(document, element.sections()) for element in array.elements]
@@ -403,7 +399,7 @@ def _move_element(document: ScannedText, array: TableArray, index: int, new_inde
     for runs, source in zip(places, reordered(len(blocks), index, new_index), strict=True):
         start, end = runs[0]
         if blocks[source] != text[start:end] or len(runs) > 1:
-            changes.append(Replacement(start, end, blocks[source]))
+            changes.append(Splice(start, end, blocks[source]))
             changes += deletions(
                 document, [(start, text.find("\n", end) + 1 or end) for start, end in runs[1:]]
             )
@@ -439,7 +435,7 @@ def _remove(text: str, path: KeyPath, *, with_comments: bool) -> str:
     else:
         assert node.entry is not None  # every value stands in an entry
         spans, dotted = [], [node.entry]
-    changes: list[Replacement] = []
+    changes: list[Splice] = []
     for entry in dotted:
         if isinstance(entry.owner, Section):
             spans.append((entry.line_start, entry.line_end))

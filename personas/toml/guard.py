@@ -14,7 +14,7 @@ from personas.toml.parse import parse
 
 
 @dataclass(frozen=True, slots=True)
-class Replacement:
+class Splice:
     """Characters `start` to `end` of the old text become `text`."""
 
     start: int
@@ -22,7 +22,7 @@ class Replacement:
     text: str
 
 
-def apply(text: str, replacements: Iterable[Replacement]) -> str:
+def apply(text: str, replacements: Iterable[Splice]) -> str:
     """Return the text with all replacements made; they must not overlap."""
     pieces: list[str] = []
     pos = 0
@@ -32,7 +32,7 @@ def apply(text: str, replacements: Iterable[Replacement]) -> str:
     return "".join([*pieces, text[pos:]])
 
 
-def check(old_text: str, new_text: str, expected: Sequence[Any], replacements: Iterable[Replacement]) -> None:
+def check(old_text: str, new_text: str, expected: Sequence[Any], replacements: Iterable[Splice]) -> None:
     """Accept an edited text, or raise.
 
     Args:

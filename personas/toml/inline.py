@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from personas.toml.guard import Replacement, same_data
+from personas.toml.guard import Splice, same_data
 from personas.toml.layout import assignment, comments_above, starts_line
 from personas.toml.nodes import Array, InlineTable, Node, Scalar, ScannedText
 from personas.toml.render import render_value
@@ -13,7 +13,7 @@ from personas.toml.render import render_value
 _REST_OF_LINE = re.compile(r"[ \t]*+(?:#[^\r\n]*+)?(?=\r?\n)")
 
 
-def change_value(document: ScannedText, node: Node, old: Any, new: Any) -> list[Replacement]:
+def change_value(document: ScannedText, node: Node, old: Any, new: Any) -> list[Splice]:
     """Replace a value: arrays and inline tables where they differ, all else whole."""
     if same_data(old, new):
         return []
@@ -25,13 +25,13 @@ def change_value(document: ScannedText, node: Node, old: Any, new: Any) -> list[
             return changes
     assert isinstance(node, Scalar)
     source = render_value(new, document.newline, document.text[node.start : node.end])
-    return [Replacement(node.start, node.end, source)]
+    return [Splice(node.start, node.end, source)]
 
 
-def _change_array(document: ScannedText, node: Array, old: list[Any], new: list[Any]) -> list[Replacement]:
+def _change_array(document: ScannedText, node: Array, old: list[Any], new: list[Any]) -> list[Splice]:
     text, newline = document.text, document.newline
     if not (old and new) and "#" not in text[node.start : node.end]:
-        return [Replacement(node.start, node.end, render_value(new, newline))]
+        return [Splice(node.start, node.end, render_value(new, newline))]
     head, limit = 0, min(len(old), len(new))
     while head < limit and same_data(old[head], new[head]):
         head += 1
@@ -52,7 +52,7 @@ def _change_array(document: ScannedText, node: Array, old: list[Any], new: list[
 
 def _change_inline_table(
     document: ScannedText, node: InlineTable, old: dict[str, Any], new: dict[str, Any]
-) -> list[Replacement] | None:
+) -> list[Splice] | None:
     """Return the changes key by key, or None where writing the table anew is the simpler way."""
     gone, added = old.keys() - new.keys(), [key for key in new if key not in old]
     changed = [key for key in old if key in new and not same_data(old[key], new[key])]
@@ -73,7 +73,7 @@ def _change_inline_table(
 
 def insert_entries(
     text: str, container: Array | InlineTable, index: int, sources: list[str], newline: str
-) -> list[Replacement]:
+) -> list[Splice]:
     """Put elements before the entry at `index`; `len(entries)` appends.
 
     Args:
@@ -87,10 +87,10 @@ def insert_entries(
     indent = _indent_alone(text, before.start)
     if index == 0:
         if indent is None:
-            return [Replacement(before.start, before.start, "".join(f"{source}, " for source in sources))]
+            return [Splice(before.start, before.start, "".join(f"{source}, " for source in sources))]
         at = container.start + 1
         at = _rest_of_line(text, at) or at
-        return [Replacement(at, at, "".join(f"{newline}{indent}{source}," for source in sources))]
+        return [Splice(at, at, "".join(f"{newline}{indent}{source}," for source in sources))]
     if before.comma is None:
         at, first = before.end, ","
     else:
@@ -98,15 +98,15 @@ def insert_entries(
     line_rest = None if indent is None else _rest_of_line(text, at)
     if line_rest is None:
         joined = ", ".join(sources)
-        return [Replacement(at, at, f"{first} {joined}" + ("" if first else ","))]
+        return [Splice(at, at, f"{first} {joined}" + ("" if first else ","))]
     lines = ",".join(f"{newline}{indent}{source}" for source in sources) + ("" if first else ",")
-    changes = [Replacement(line_rest, line_rest, lines)]
-    return [Replacement(at, at, first), *changes] if first else changes
+    changes = [Splice(line_rest, line_rest, lines)]
+    return [Splice(at, at, first), *changes] if first else changes
 
 
 def remove_entries(
     text: str, container: Array | InlineTable, first: int, stop: int, *, with_comments: bool
-) -> list[Replacement]:
+) -> list[Splice]:
     """Take out the entries from `first` up to, without, `stop`.
 
     Args:
@@ -123,7 +123,7 @@ def remove_entries(
         if before.comma is not None:
             floor = before.comma + 1
             if last.comma is None:
-                changes.append(Replacement(before.comma, before.comma + 1, ""))
+                changes.append(Splice(before.comma, before.comma + 1, ""))
     line_rest = _rest_of_line(text, end)
     indent = _indent_alone(text, start)
     if line_rest is not None and indent is not None:
@@ -136,12 +136,10 @@ def remove_entries(
             end += 1
     else:
         start = floor + len(text[floor:start].rstrip(" \t"))
-    return [*changes, Replacement(start, end, "")]
+    return [*changes, Splice(start, end, "")]
 
 
-def move_entry(
-    text: str, array: Array, index: int, new_index: int, *, with_comments: bool
-) -> list[Replacement]:
+def move_entry(text: str, array: Array, index: int, new_index: int, *, with_comments: bool) -> list[Splice]:
     """Move an element among the others; commas and line breaks stay where they are.
 
     Args:
@@ -169,7 +167,7 @@ def move_entry(
         for (start, end), source in zip(places, order, strict=True):
             moved = text[slice(*places[source])]
             if moved != text[start:end]:
-                changes.append(Replacement(start, end, moved))
+                changes.append(Splice(start, end, moved))
     return changes
 
 
@@ -180,15 +178,15 @@ def reordered(count: int, index: int, new_index: int) -> list[int]:
     return order
 
 
-def _fill_empty(text: str, container: Array | InlineTable, sources: list[str], newline: str) -> Replacement:
+def _fill_empty(text: str, container: Array | InlineTable, sources: list[str], newline: str) -> Splice:
     start, end = container.start + 1, container.end - 1
     if isinstance(container, InlineTable):
-        return Replacement(start, start if text[start:end].strip() else end, f" {', '.join(sources)} ")
+        return Splice(start, start if text[start:end].strip() else end, f" {', '.join(sources)} ")
     if "\n" not in text[start:end]:
-        return Replacement(start, end, ", ".join(sources))
+        return Splice(start, end, ", ".join(sources))
     line = text[text.rfind("\n", 0, start) + 1 : start]
     indent = line[: len(line) - len(line.lstrip(" \t"))] + "    "
-    return Replacement(start, start, "".join(f"{newline}{indent}{source}," for source in sources))
+    return Splice(start, start, "".join(f"{newline}{indent}{source}," for source in sources))
 
 
 def _indent_alone(text: str, offset: int) -> str | None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from personas.toml.guard import Replacement
+from personas.toml.guard import Splice
 from personas.toml.nodes import Array, InlineTable, ScannedText, Section, Table, TomlEntry
 from personas.toml.parse import BOM
 from personas.toml.render import render_key, render_value
@@ -51,7 +51,7 @@ def section_end(document: ScannedText, section: Section) -> int:
 
 def insert_lines(
     document: ScannedText, at: int, lines: list[str], *, blank_before: bool = False, blank_after: bool = False
-) -> Replacement:
+) -> Splice:
     """Put lines at the start of a line or at the text's end; a missing final newline stays missing.
 
     Args:
@@ -65,11 +65,11 @@ def insert_lines(
         body = newline + body
     if at < len(text):
         below = text[at : text.find("\n", at) + 1 or len(text)]
-        return Replacement(at, at, body + newline + (newline if blank_after and below.strip() else ""))
-    return Replacement(at, at, newline + body if above and not above.endswith("\n") else body + newline)
+        return Splice(at, at, body + newline + (newline if blank_after and below.strip() else ""))
+    return Splice(at, at, newline + body if above and not above.endswith("\n") else body + newline)
 
 
-def insert_key(document: ScannedText, section: Section, source: str) -> Replacement:
+def insert_key(document: ScannedText, section: Section, source: str) -> Splice:
     """Put a `key = value` behind a section's own lines.
 
     Args:
@@ -172,7 +172,7 @@ def removal_of_sections(document: ScannedText, sections: Iterable[Section]) -> l
     return spans
 
 
-def deletions(document: ScannedText, spans: Iterable[tuple[int, int]]) -> list[Replacement]:
+def deletions(document: ScannedText, spans: Iterable[tuple[int, int]]) -> list[Splice]:
     """Return the removal of whole lines; touching spans become one, a missing final newline stays missing."""
     text = document.text
     merged: list[list[int]] = []
@@ -187,7 +187,7 @@ def deletions(document: ScannedText, spans: Iterable[tuple[int, int]]) -> list[R
             merged[-1][0] = start - 2
         elif text.endswith("\n", 0, start):
             merged[-1][0] = start - 1
-    return [Replacement(start, end, "") for start, end in merged]
+    return [Splice(start, end, "") for start, end in merged]
 
 
 def _place_before(document: ScannedText, section: Section) -> int:

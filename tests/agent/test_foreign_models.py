@@ -35,7 +35,7 @@ from agent.core.retry import RetryPolicy
 from agent.core.tool import NoInput, Tool, ToolContext
 from agent.core.turns import ThinkingTurn, UserTurn
 from agent.models.anthropic.stream_accumulator import read_usage
-from agent.models.context_fallback import Shortened
+from agent.models.context_fallback import ContextFallback
 from agent.models.prices import cost
 from agent.models.scripted import ScriptedModel, Thought, ToolUse, answer
 from agent.transcript.session_log import Session
@@ -77,7 +77,7 @@ def agent_of(model: Any, **settings: Any) -> Agent:
     return Agent(model=model, clock=LoopClock(), **settings)
 
 
-@pytest.mark.parametrize("wrap", [lambda model: model, Shortened], ids=["alone", "shortened"])
+@pytest.mark.parametrize("wrap", [lambda model: model, ContextFallback], ids=["alone", "shortened"])
 @pytest.mark.parametrize("kind", [Bare, Shy])
 def test_a_model_needs_nothing_but_its_stream(kind: type[Bare], wrap: Any) -> None:
     model = wrap(kind(*HELLO))
@@ -102,7 +102,7 @@ def test_a_model_needs_nothing_but_its_stream(kind: type[Bare], wrap: Any) -> No
 def test_what_a_model_says_of_its_failure_is_told_in_any_form(error: Any, words: str) -> None:
     end = run_virtually(agent_of(Bare(Failed(error))).prompt("x"))
     assert (end.outcome, end.error is not None and words in end.error.message) == ("failed", True)
-    assert run_virtually(agent_of(Shortened(Bare(Failed(error)))).prompt("x")).outcome == "failed"
+    assert run_virtually(agent_of(ContextFallback(Bare(Failed(error)))).prompt("x")).outcome == "failed"
 
 
 def test_a_failure_is_told_at_a_bounded_length() -> None:

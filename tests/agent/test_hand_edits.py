@@ -117,7 +117,7 @@ def add_lines(store: Store, *words: str) -> None:
     for word in words:
         persona = store.get("wren")
         prompt = SetPrompt(f"{persona.system_prompt}{word}\n")
-        store.change("wren", prompt, revision=persona.revision, by=USER, alone=True)
+        store.change("wren", prompt, revision=persona.revision, by=USER, own_unit=True)
 
 
 async def test_a_text_that_is_kept_and_never_was_in_the_file_is_no_change_of_it(store: Store) -> None:

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agent.core.response_assembler import parse_input
-from agent.signals.parser import WORDS, Fault, Piece, Signal, SignalParser
+from agent.signals.parser import WORDS, InvalidSignal, Piece, Signal, SignalParser
 
 ASSET = 'GENERATE_ASSET\n---\n{"name": "plan", "kind": "md", "content": "# A\\n{ ``` \\" GENERATE_ASSET\\n---\\n"}\n'
 SCORE = 'STORE_MEASUREMENT\n---\n{"dimension": "warmth",\n "score": 4}\n'
@@ -28,7 +28,7 @@ def told(pieces: Iterable[Piece]) -> tuple[list[str | Signal], list[str]]:
     joined: list[str | Signal] = []
     faults = []
     for piece in pieces:
-        if isinstance(piece, Fault):
+        if isinstance(piece, InvalidSignal):
             faults.append(piece.word)
         elif isinstance(piece, str) and joined and isinstance(joined[-1], str):
             joined[-1] += piece
@@ -53,7 +53,7 @@ def reference(text: str) -> Iterable[Piece]:
                 yield Signal(begun[1], value, text[at : behind.end()])
                 at = behind.end()
                 continue
-            yield Fault(begun[1], "")
+            yield InvalidSignal(begun[1], "")
         line = text[at:].partition("\n")[0]
         bare = line.rstrip("\r")
         if not fence and (opened := re.match(r" {0,3}(`{3,})[^`]*\Z| {0,3}(~{3,})", bare)):
@@ -108,7 +108,7 @@ def test_no_cut_shows_a_piece_of_a_signal(text: str) -> None:
 def test_a_malformed_signal_is_text_and_says_why(text: str, why: str) -> None:
     pieces = parse([text])
     assert told(pieces) == ([text], ["GENERATE_ASSET"])
-    assert [piece.why for piece in pieces if isinstance(piece, Fault) and why in piece.why]
+    assert [piece.why for piece in pieces if isinstance(piece, InvalidSignal) and why in piece.why]
 
 
 def test_what_only_looks_like_a_signal_is_text() -> None:

@@ -23,7 +23,7 @@ from agent.core.model import (
 )
 from agent.core.turns import AssistantTextTurn, ToolCallTurn, ToolResultTurn
 from agent.models.scripted import ScriptedModel, Thought, ToolUse, answer
-from agent.signals.model import WithSignals
+from agent.signals.model import TextToolCallModel
 from personas.action_store import get_action
 from personas.assets import list_assets
 from personas.errors import PersonaError
@@ -37,7 +37,7 @@ ACTIONS = f"GENERATE_ACTIONS\n---\n{json.dumps({'actions': [ACTION, {**ACTION, '
 
 
 async def events_of(*script: Any) -> list[BlockEvent]:
-    model = WithSignals(ScriptedModel([script]), lambda: None)
+    model = TextToolCallModel(ScriptedModel([script]), lambda: None)
     return [event async for event in model.stream(Request(system="", messages=[]))]
 
 

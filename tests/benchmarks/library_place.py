@@ -18,7 +18,7 @@ from personas.files.home import open_home
 from tests.benchmarks.library import LARGE, SMALL, build
 from tests.support.faulty_store import FaultyStore
 from tests.support.program import program
-from tui.screens.library.place import LibraryPlace
+from tui.screens.library.place import LibraryScreen
 
 RUNS = 7
 
@@ -31,7 +31,7 @@ async def measure(root: Path, parts: int) -> tuple[float, float]:
         for _ in range(RUNS):
             begin = time.process_time()
             p.main.open_library("part")
-            while not (isinstance(p.app.screen, LibraryPlace) and p.app.screen.is_shown):
+            while not (isinstance(p.app.screen, LibraryScreen) and p.app.screen.is_shown):
                 await asyncio.sleep(0.001)
             place = p.app.screen
             while len(place.rows.rows) < parts:

@@ -23,7 +23,7 @@ from personas.versions.log import to_journal
 from tests.support.faulty_store import FaultyStore
 from tests.support.program import make_store, program
 from tui.screens.dialogs.versions import Versions
-from tui.widgets.virtual_list import RowList
+from tui.widgets.virtual_list import VirtualList
 
 FEW, MANY = 50, 5_000
 OUTPUTS_EACH = 4
@@ -68,7 +68,9 @@ async def measure(store: FaultyStore, versions: int) -> tuple[float, float]:
             while not (isinstance(p.app.screen, Versions) and "✓" in _tail(p.app.screen, 0)):
                 await asyncio.sleep(0.001)
             first.append(time.process_time() - begin)
-            while len(p.app.screen.query_one(RowList).rows) <= versions or "✓" not in _tail(p.app.screen, -2):
+            while len(p.app.screen.query_one(VirtualList).rows) <= versions or "✓" not in _tail(
+                p.app.screen, -2
+            ):
                 await asyncio.sleep(0.001)
             last.append(time.process_time() - begin)
             await p.press("escape")
@@ -77,7 +79,7 @@ async def measure(store: FaultyStore, versions: int) -> tuple[float, float]:
 
 
 def _tail(screen: Versions, place: int) -> str:
-    found = list(screen.query(RowList))
+    found = list(screen.query(VirtualList))
     rows = found[0].rows if found else ()
     return rows[place].tail if len(rows) > 2 else ""
 

@@ -188,10 +188,10 @@ def test_a_file_that_begins_as_stored_files_do_is_one_file(home: Home, store: St
     with pytest.raises(BrokenFile):
         store.change("a", SetName("A"), revision=None, by=USER)
     assert path.read_text() == text
-    store.change("a", ReplaceText(f"# 1\n{text}"), revision=None, by=USER, alone=True)
-    store.change("a", ReplaceText(text), revision=None, by=USER, alone=True)
+    store.change("a", ReplaceText(f"# 1\n{text}"), revision=None, by=USER, own_unit=True)
+    store.change("a", ReplaceText(text), revision=None, by=USER, own_unit=True)
     assert path.read_text() == text == store.version_text("a", 2)
-    store.change("a", ReplaceText('name = "A"\n'), revision=None, by=USER, alone=True)
+    store.change("a", ReplaceText('name = "A"\n'), revision=None, by=USER, own_unit=True)
     assert store.diff("a", 0).diff.count("\n-") == 4
     store.restore("a", 2, by=USER)
     assert path.read_text() == text

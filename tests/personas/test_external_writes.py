@@ -80,7 +80,7 @@ def test_a_journal_that_is_thinned_out_forgets_no_write_since_a_moment(
     change(store, *range(10, 50))
     written.append(write_outside(file, "two"))
     for n in range(50, 90):  # of the person's versions most are dropped
-        store.change("a", SetPrompt(f"{n}"), revision=None, by=Author("user"), alone=True)
+        store.change("a", SetPrompt(f"{n}"), revision=None, by=Author("user"), own_unit=True)
     assert len(store.log("a")) < 80, "it was never thinned out"
     assert written_since(store, "a", since) == written
     assert [version.by.kind for version in store.log("a")].count("external") == 3
@@ -113,7 +113,7 @@ def test_a_written_text_that_is_typed_again_in_passing_is_not_dropped(
     since = moment(store, "a")
     written = write_outside(file, "by hand")
     for n in range(10):
-        store.change("a", SetPrompt(f"{n}"), revision=None, by=Author("user"), alone=True)
+        store.change("a", SetPrompt(f"{n}"), revision=None, by=Author("user"), own_unit=True)
     for text in ("stretch", written[1], "end"):
         edit = ReplaceText(text) if text == written[1] else SetPrompt(text)
         store.change("a", edit, revision=None, by=Author("user"))

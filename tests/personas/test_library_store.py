@@ -230,13 +230,13 @@ def test_links_are_moved_and_get_a_priority_and_nothing_else_changes(
         return [one.name for one in sorted(store.get("p").parts, key=lambda one: one.order)]
 
     assert sequence() == ["warm", "d", "b", "c"]
-    store.change("p", move_link("part", "c", "d", before=True), revision=None, by=USER, alone=True)
+    store.change("p", move_link("part", "c", "d", before=True), revision=None, by=USER, own_unit=True)
     assert sequence() == ["warm", "c", "d", "b"]
-    store.change("p", move_link("part", "warm", "c", before=False), revision=None, by=USER, alone=True)
+    store.change("p", move_link("part", "warm", "c", before=False), revision=None, by=USER, own_unit=True)
     assert sequence() == ["c", "warm", "d", "b"] and store.text("p").startswith("# mine\n")
-    store.change("p", move_link("part", "c", "b", before=False), revision=None, by=USER, alone=True)
+    store.change("p", move_link("part", "c", "b", before=False), revision=None, by=USER, own_unit=True)
     assert sequence() == ["warm", "d", "b", "c"]
-    store.change("p", set_priority("warm", -1), revision=None, by=USER, alone=True)
+    store.change("p", set_priority("warm", -1), revision=None, by=USER, own_unit=True)
     assert {one.name: one.priority for one in store.get("p").parts}["warm"] == -1
     for _ in range(4):
         store.undo("p")
@@ -361,7 +361,7 @@ def test_a_rename_reaches_a_persona_with_another_fault(
 
 def test_an_undo_does_not_lead_to_a_broken_document(library: LibraryStore, store: Store) -> None:
     for text in ("content = 1\n", 'content = "1"\n'):
-        store.change("part/warm", ReplaceText(text), revision=None, by=USER, alone=True)
+        store.change("part/warm", ReplaceText(text), revision=None, by=USER, own_unit=True)
     with pytest.raises(UndoConflict, match="would break the file"):
         store.undo("part/warm")
 

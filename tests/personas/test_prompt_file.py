@@ -17,13 +17,13 @@ from agent.search.replace import write as write_replacing
 from personas.changes import AddTestInput, EditPrompt, ReplaceText, SetDescription, SetName, SetPrompt
 from personas.compiled import compile_persona
 from personas.conflict_marks import require_kept
+from personas.dry_run_store import DryRunStore
 from personas.errors import Conflict, EditRefused, InvalidValue, OutsideHome, PersonaError
 from personas.files.frontmatter import frontmatter_span
 from personas.files.home import Home
 from personas.persona import Persona
 from personas.prompt_file import prompt_of, with_prompt
 from personas.proposals import ProposalStore, keep
-from personas.rehearsal import Rehearsal
 from personas.store import Store
 from personas.text_index import texts_of_all
 from personas.versions.authorship import USER, Author
@@ -43,7 +43,7 @@ class Two:
     md: Path
 
     def change(self, what, by=USER, **named) -> Persona:
-        return self.store.change("billing", what, revision=None, by=by, alone=True, **named)
+        return self.store.change("billing", what, revision=None, by=by, own_unit=True, **named)
 
     @property
     def persona(self) -> Persona:
@@ -409,7 +409,7 @@ def test_replacing_finds_the_prompt_and_changes_both_files_as_one_version(two: T
 
 
 def test_a_rehearsal_says_what_would_be_and_compiled_texts_follow_the_file(two: Two) -> None:
-    rehearsal = Rehearsal(two.store)
+    rehearsal = DryRunStore(two.store)
     assert "1." in rehearsal.change("billing", EditPrompt("One.", "1.")).system_prompt
     assert two.persona.system_prompt == BODY
     compiled = compile_persona(two.store, two.persona)
@@ -430,4 +430,4 @@ def test_marks_of_a_merge_in_the_file_are_told_with_its_name(two: Two) -> None:
     assert persona.note.message == "unresolved merge conflict in prompts/billing.md, lines 7 to 11"
     assert persona.system_prompt.startswith("<<<<<<<")
     with pytest.raises(EditRefused, match="Only the owner"):
-        require_kept(persona.texts, Rehearsal(two.store).change("billing", SetPrompt("Mine.")).texts)
+        require_kept(persona.texts, DryRunStore(two.store).change("billing", SetPrompt("Mine.")).texts)

@@ -162,7 +162,7 @@ def test_pruning_drops_no_open_proposal_and_gives_no_name_again(p: Store, clock:
         "p", EditPrompt("You are Pe.", "You are P."), revision=None, by=USER
     )  # joined: no version has that text
     for number in range(1, 30):
-        p.change("p", SetName(f"P{number}"), revision=None, by=USER, alone=True)
+        p.change("p", SetName(f"P{number}"), revision=None, by=USER, own_unit=True)
         clock.pass_by(days=1)
     folder = VersionFolder(p.home, "p")
     folder.prune(folder.log(None), clock())

@@ -11,7 +11,7 @@ import pytest
 
 from personas.errors import BrokenFile, EditRefused, InvalidValue
 from personas.toml.edit import append_table, move_table, remove_key, remove_table, remove_tables, set_value
-from personas.toml.guard import Replacement, check, same_data
+from personas.toml.guard import Splice, check, same_data
 from personas.toml.scanner import KeyPath
 from tests.personas.toml_corpus import edits_of
 
@@ -352,7 +352,7 @@ def test_a_value_no_file_can_hold_is_invalid(value: Any) -> None:
 
 
 def test_the_guard_refuses_a_difference_outside_the_declared_span() -> None:
-    change = Replacement(4, 5, "2")
+    change = Splice(4, 5, "2")
     check("a = 1 # c\n", "a = 2 # c\n", [{"a": 2}], [change])
     with pytest.raises(EditRefused):
         check("a = 1 # c\n", "a = 2 # d\n", [{"a": 2}], [change])
@@ -363,12 +363,12 @@ def test_the_guard_refuses_a_difference_outside_the_declared_span() -> None:
 @pytest.mark.parametrize("expected", [{"a": 2.0}, {"a": True}, {"a": 2, "b": 1}, {}])
 def test_the_guard_refuses_other_data_than_expected(expected: Any) -> None:
     with pytest.raises(EditRefused):
-        check("a = 1\n", "a = 2\n", [expected], [Replacement(4, 5, "2")])
+        check("a = 1\n", "a = 2\n", [expected], [Splice(4, 5, "2")])
 
 
 def test_the_guard_refuses_a_text_that_is_not_toml() -> None:
     with pytest.raises(EditRefused):
-        check("a = 1\n", "a = \n", [{}], [Replacement(4, 5, "")])
+        check("a = 1\n", "a = \n", [{}], [Splice(4, 5, "")])
 
 
 @pytest.mark.parametrize(

@@ -436,7 +436,7 @@ def test_a_run_undone_before_the_agent_wrote_something_else_is_gone(store, chang
 
 def test_what_is_set_alone_is_undone_alone(store, change) -> None:
     change(SetPrompt("typed\n"))
-    store.change("a", SetName("B"), revision=None, by=USER, alone=True)
+    store.change("a", SetName("B"), revision=None, by=USER, own_unit=True)
     change(SetPrompt("typed on\n"))
     store.undo("a", by=USER)
     assert (store.get("a").name, store.get("a").system_prompt) == ("B", "typed\n")

@@ -28,7 +28,7 @@ from tui.app.app import PersonaApp
 from tui.screens.main.screen import MainScreen
 from tui.settings.schema import Settings
 from tui.terminal.textual_compat import diff_rendering
-from tui.widgets.text.document_editor import TextEditor
+from tui.widgets.text.document_editor import DocumentEditor
 
 ONE = 'name = "One"\nsystem_prompt = """\nfirst line\nsecond line\nthird line\n"""\n'
 TWO = 'name = "Two"\nsystem_prompt = "I am two."\n\n[[test_inputs]]\nid = "sum"\ncontent = "What is 2+2?"\n'
@@ -78,7 +78,7 @@ class Program:
         return screen
 
     @property
-    def prompt(self) -> TextEditor:
+    def prompt(self) -> DocumentEditor:
         return self.main.prompt
 
     @property

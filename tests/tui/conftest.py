@@ -11,14 +11,14 @@ import pytest
 
 import tests.support.waiting  # noqa: F401 - the pilot of every test here waits in this way
 from tests.support.persona_agent import Backend, Workplace
-from tui.app.emergency_save import left_texts
+from tui.app.emergency_save import find_saved_texts
 
 
 @pytest.fixture(autouse=True)
 def _no_text_of_another_test() -> Iterator[None]:
     """What a program could not save anywhere is told by each later one."""
     yield
-    for left in left_texts():
+    for left in find_saved_texts():
         left.unlink()
 
 

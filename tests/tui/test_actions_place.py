@@ -22,9 +22,9 @@ from tests.support.messages_answers import call
 from tests.support.messages_server import MessagesServer
 from tests.support.program import Gate, GatedModel, Program, make_store, program
 from tests.tui.test_app_layout import drawn
-from tui.screens.actions.place import ActionsPlace
+from tui.screens.actions.place import ActionsScreen
 from tui.screens.dialogs.confirm import Confirm
-from tui.screens.dialogs.picker import Pick
+from tui.screens.dialogs.picker import Picker
 from tui.screens.dialogs.text_page import ShowText
 from tui.screens.dialogs.text_prompt import AskLine
 from tui.widgets.run_strip import RunStrip
@@ -49,13 +49,13 @@ def ran(store: Store, action_id: str, state: ActionState, **values: str) -> Acti
     return run_log.change(home, action_id, run_id, now=utc_now(), state=state, **values)
 
 
-async def open_place(p: Program) -> ActionsPlace:
+async def open_place(p: Program) -> ActionsScreen:
     await p.say("/actions")
-    await p.until(lambda: isinstance(p.app.screen, ActionsPlace) and p.app.screen.rows.empty != "Reading…")
+    await p.until(lambda: isinstance(p.app.screen, ActionsScreen) and p.app.screen.rows.empty != "Reading…")
     return p.app.screen  # type: ignore[return-value]
 
 
-def rows(place: ActionsPlace) -> dict[str, str]:
+def rows(place: ActionsScreen) -> dict[str, str]:
     return {row.key: f"{row.head} {row.text} {row.tail}".strip() for row in place.rows.rows}
 
 
@@ -71,7 +71,7 @@ async def test_an_action_is_made_edited_approved_and_cancelled_by_keyboard_on_80
         await p.dialog(AskLine)
         await p.write("Nightly check")
         await p.press("enter")
-        await p.dialog(Pick)
+        await p.dialog(Picker)
         await p.press("enter")  # the open persona
         await p.until(lambda: "does it begin with" in drawn(p.app.screen))
         await p.press("down", "down", "enter")
@@ -117,7 +117,7 @@ async def test_an_action_is_made_edited_approved_and_cancelled_by_keyboard_on_80
         await p.press("y")
         await p.until(lambda: not place.rows.rows)
         await p.press("u")
-        await p.dialog(Pick)
+        await p.dialog(Picker)
         await p.press("enter")
         await p.until(lambda: "nightly-check" in rows(place))
         await p.press("escape")
@@ -153,13 +153,13 @@ async def test_a_run_that_asks_is_answered_and_its_conversation_opened_like_any_
         strip = p.main.query_one(RunStrip)
         await p.until(lambda: "Actions: 1 waiting for you" in str(strip.content))
         await p.pilot.click(RunStrip)
-        await p.until(lambda: isinstance(p.app.screen, ActionsPlace))
+        await p.until(lambda: isinstance(p.app.screen, ActionsScreen))
         place = p.app.screen  # type: ignore[assignment]
         await p.until(lambda: rows(place))
         await p.press("enter")
         await p.until(lambda: place.runs.rows)
         await p.press("tab", "enter")
-        await p.dialog(Pick)
+        await p.dialog(Picker)
         assert "Which [b]one[/b]?" in drawn(p.app.screen)
         await p.press("down", "enter")
         await p.until(lambda: run_log.runs(store.home, "work")[0].state == "completed")

@@ -17,8 +17,8 @@ from tests.support.messages_answers import Answer, Text
 from tests.support.messages_server import MessagesServer
 from tests.support.persona_agent import Backend, Workplace, send_agent_message
 from tests.support.program import Gate, GatedModel, Program, make_store, program
-from tui.screens.dialogs.picker import Pick
-from tui.widgets.virtual_list import RowList
+from tui.screens.dialogs.picker import Picker
+from tui.widgets.virtual_list import VirtualList
 
 SCORE = 'STORE_MEASUREMENT\n---\n{"dimension": "warmth", "score": 4, "notes": "kind"}\n'
 ASSET = 'GENERATE_ASSET\n---\n{"name": "plan", "kind": "md", "content": "# Plan"}\n'
@@ -74,8 +74,8 @@ async def test_no_piece_of_a_signal_is_painted_and_what_it_made_is_shown_and_ope
         assert "STORE" not in painted(p) and "store_measurement  warmth" in painted(p)
 
         await p.say("/measurements")
-        dialog = await p.dialog(Pick)
-        rows = dialog.query_one(RowList).rows
+        dialog = await p.dialog(Picker)
+        rows = dialog.query_one(VirtualList).rows
         assert [(row.head, row.tail) for row in rows] == [("warmth", "▄"), ("tone\x1b[2J", "▁█")]
         await p.until(lambda: "2 (1 to 2)" in painted(p))
         await p.press("enter")
@@ -93,7 +93,7 @@ async def test_no_piece_of_a_signal_is_painted_and_what_it_made_is_shown_and_ope
 
         monkeypatch.setattr(p.app.external_editor, "run", edit)
         await p.say("/assets")
-        await p.dialog(Pick)
+        await p.dialog(Picker)
         await p.until(lambda: "plan.md" in painted(p) and "6 B" in painted(p))
         await p.press("enter")
         await p.until(lambda: opened)

@@ -27,7 +27,7 @@ from tests.support.messages_server import MessagesServer
 from tests.support.persona_agent import Workplace, send_agent_message, served
 from tests.support.program import make_store, program
 from tests.support.task_bench import COMPLETE, PROMPT, Bench
-from tui.screens.library.place import LibraryPlace
+from tui.screens.library.place import LibraryScreen
 
 WARMER = ToolUse("update_agent_part", {"name": "warmth", "content": "Be warmer."})
 
@@ -222,7 +222,7 @@ async def test_what_is_typed_in_the_library_is_stored_before_a_call_of_the_agent
         assert talk is not None
         p.main.open_library("part", "warmth")
         await p.until(
-            lambda: isinstance(p.app.screen, LibraryPlace) and p.app.screen.editor.text == "Be warm."
+            lambda: isinstance(p.app.screen, LibraryScreen) and p.app.screen.editor.text == "Be warm."
         )
         await p.write("Typed. ")
         await talk.chat.flush()

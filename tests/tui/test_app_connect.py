@@ -18,11 +18,11 @@ from tests.support.program import Gate, GatedModel, Program, make_store, program
 from tests.tui.test_app_layout import EVIL, QUOTED, assert_harmless, drawn
 from tests.tui.test_app_settings import page, preferences, row
 from tui.screens.dialogs.confirm import Confirm
-from tui.screens.dialogs.connect_dialog import AskSecret, Connect, SecretInput
-from tui.screens.dialogs.picker import Pick
+from tui.screens.dialogs.connect_dialog import AskSecret, ConnectDialog, SecretInput
+from tui.screens.dialogs.picker import Picker
 from tui.screens.dialogs.settings import ProgramSettings
 from tui.screens.dialogs.text_prompt import AskLine
-from tui.settings.live_settings import Named
+from tui.settings.live_settings import NamedServer
 from tui.terminal.secrets import redact
 from tui.widgets.text.line_input import LineInput
 
@@ -31,9 +31,9 @@ WORKS = [say("ready"), call("report", {"word": "ready"}), say("Hello from afar."
 
 async def choose(p: Program, way: str) -> None:
     """Open the ways to a model and take one."""
-    if not isinstance(p.app.screen, Connect):
+    if not isinstance(p.app.screen, ConnectDialog):
         p.main.action_choose_model()
-    dialog = await p.dialog(Connect)
+    dialog = await p.dialog(ConnectDialog)
     dialog.query_one("#choices").select(way)
     await p.press("enter")
 
@@ -42,7 +42,7 @@ async def test_what_is_typed_takes_the_place_of_the_server_before(tmp_path: Path
     settings = preferences(tmp_path, 'base_url = "https://old.example"\nmodel = "old"\n')
     async with program(make_store(tmp_path), preferences=settings) as p:
         p.main.action_choose_model()
-        await p.dialog(Connect)
+        await p.dialog(ConnectDialog)
         await p.press("down", "down", "enter")
         dialog = await p.dialog(AskLine)
         field = dialog.query_one(LineInput)
@@ -67,7 +67,7 @@ async def fill(p: Program, kind: type, text: str) -> None:
 async def test_the_first_start_greets_once_and_enter_begins(tmp_path: Path) -> None:
     store = make_store(tmp_path)
     async with program(store, model=OfflineModel(), preferences=preferences(tmp_path, None)) as p:
-        dialog = await p.dialog(Connect)
+        dialog = await p.dialog(ConnectDialog)
         assert "offline model" in drawn(dialog)
         assert "/model" in drawn(dialog)
         await p.press("enter")
@@ -94,10 +94,10 @@ async def test_what_is_typed_over_the_greeting_goes_into_the_chat_bar(tmp_path: 
     async with program(
         make_store(tmp_path), model=OfflineModel(), preferences=preferences(tmp_path, None)
     ) as p:
-        await p.until(lambda: isinstance(p.app.screen, Connect))
+        await p.until(lambda: isinstance(p.app.screen, ConnectDialog))
         p.app.screen._appeared = float("inf")
         await p.press("enter")
-        assert isinstance(p.app.screen, Connect), "a key typed before it appeared does not answer it"
+        assert isinstance(p.app.screen, ConnectDialog), "a key typed before it appeared does not answer it"
         if pasted:
             p.app.post_message(Paste("just kinder"))
         else:
@@ -286,7 +286,7 @@ async def test_a_local_server_is_tried_without_the_key_that_is_for_another(
         settings = preferences(tmp_path, "# mine\n", {"ANTHROPIC_API_KEY": "of-anthropic-alone"})
         async with program(make_store(tmp_path), model=OfflineModel(), preferences=settings) as p:
             await choose(p, "local")
-            await p.until(lambda: isinstance(p.app.screen, Pick))
+            await p.until(lambda: isinstance(p.app.screen, Picker))
             await p.press("enter")
             await p.until(lambda: isinstance(p.app.screen, Confirm))
     assert not any("of-anthropic-alone" in str(request.headers) for request in server.requests)
@@ -346,13 +346,13 @@ async def test_what_was_named_and_did_not_work_stands_there_again_with_its_key_u
             await go_on(AskLine, "a-slip")
             assert (await p.dialog(AskSecret)).query_one(SecretInput).value == "", "it is for another server"
             await back()
-            settings.named = Named(typed, "a-slip", KEY)
+            settings.named = NamedServer(typed, "a-slip", KEY)
             await choose(p, "server")
             await go_on(AskLine, typed)
             await go_on(AskLine, "a-slip", "claude-opus-5-5")
             await go_on(AskSecret, KEY)
             await p.until(lambda: p.app.model_name == "claude-opus-5-5")
-            assert settings.named == Named()
+            assert settings.named == NamedServer()
 
 
 async def test_a_way_that_led_nowhere_is_still_marked_and_waiting_can_be_stopped(
@@ -374,7 +374,7 @@ async def test_a_way_that_led_nowhere_is_still_marked_and_waiting_can_be_stopped
     async with program(make_store(tmp_path), model=OfflineModel(), preferences=preferences(tmp_path)) as p:
         await choose(p, "local")
         await p.told("No model server answers")
-        await p.until(lambda: isinstance(p.app.screen, Connect))
+        await p.until(lambda: isinstance(p.app.screen, ConnectDialog))
         assert p.app.screen.query_one("#choices").key == "local"  # type: ignore[attr-defined]
         monkeypatch.setattr("agent.models.local_servers.find_local_servers", for_ever)
         await choose(p, "local")
@@ -411,7 +411,7 @@ async def test_hostile_settings_are_only_text_on_their_page_and_where_a_model_is
         dialog.dismiss(None)
         await p.until(lambda: p.app.screen is p.main)
         p.main.action_choose_model()
-        assert_harmless(drawn(await p.dialog(Connect)))
+        assert_harmless(drawn(await p.dialog(ConnectDialog)))
 
 
 async def test_what_did_not_work_is_told_whole_where_it_is_asked_whether_to_keep_the_model(

@@ -34,33 +34,33 @@ from tests.tui.test_app_layout import EVIL, drawn
 from tests.tui.test_app_settings import preferences
 from tui.app.operation_context import begin_operation
 from tui.document.merge import MergeConflict, merge_texts
-from tui.screens.actions.place import ActionsPlace
+from tui.screens.actions.place import ActionsScreen
 from tui.screens.dialogs.base import JUST_NOW, Dialog, share
 from tui.screens.dialogs.bisected import ShowBisected
-from tui.screens.dialogs.command_palette import Switcher
+from tui.screens.dialogs.command_palette import CommandPaletteDialog
 from tui.screens.dialogs.comparison import ShowComparison, outputs_pair
 from tui.screens.dialogs.confirm import Confirm
-from tui.screens.dialogs.conflict import ChooseText
+from tui.screens.dialogs.conflict import ConflictDialog
 from tui.screens.dialogs.connect_controller import WELCOME
-from tui.screens.dialogs.connect_dialog import AskSecret, Connect, WaitDialog
+from tui.screens.dialogs.connect_dialog import AskSecret, ConnectDialog, WaitDialog
 from tui.screens.dialogs.diff import ShowDiff
 from tui.screens.dialogs.expectations import EditExpectation, Expectations
-from tui.screens.dialogs.found import Found
 from tui.screens.dialogs.help import Help
-from tui.screens.dialogs.picker import Pick, PickSeveral
+from tui.screens.dialogs.picker import Picker, PickSeveral
 from tui.screens.dialogs.proposal import ShowProposal
-from tui.screens.dialogs.quit_dialog import Leaving
+from tui.screens.dialogs.quit_dialog import QuitDialog
+from tui.screens.dialogs.search_results import SearchResults
 from tui.screens.dialogs.settings import ProgramSettings
 from tui.screens.dialogs.text_page import ShowText
 from tui.screens.dialogs.text_prompt import AskLine, AskName, AskText
 from tui.screens.dialogs.versions import Versions
-from tui.screens.document_place import DocumentPlace
+from tui.screens.document_screen import DocumentScreen
 from tui.screens.library.blast_radius import ShowBlastRadius
-from tui.screens.library.place import LibraryPlace
-from tui.screens.library.rows import Entry
+from tui.screens.library.place import LibraryScreen
+from tui.screens.library.rows import CatalogEntry
 from tui.widgets.persona_list import PersonaEntry
 from tui.widgets.plain_text import LiteralButton
-from tui.widgets.virtual_list import Row, RowList
+from tui.widgets.virtual_list import Row, VirtualList
 
 LONG = "word " * 400
 LINES = "one line\n" * 60
@@ -86,19 +86,19 @@ def bisected(text: str) -> Bisected:
     return Bisected(1, 2, True, f"+{text}", (Probe(1, 2, 3),) * 40, text, text, text)
 
 
-def library(text: str) -> LibraryPlace:
+def library(text: str) -> LibraryScreen:
     """Return the library with parts of which everything but the name is this text."""
 
     def fill() -> None:
         place.show_names({kind: [str(n) for n in range(40)] for kind in KINDS})
-        place.show_entries("part", [Entry(str(n), text, (text,), text, text) for n in range(40)])
+        place.show_entries("part", [CatalogEntry(str(n), text, (text,), text, text) for n in range(40)])
 
     nothing_open = SimpleNamespace(id=None, document=None, persona=None, state="", not_saved=list)
-    place = LibraryPlace(nothing_open, lambda *_: None, fill)  # type: ignore[arg-type]
+    place = LibraryScreen(nothing_open, lambda *_: None, fill)  # type: ignore[arg-type]
     return place
 
 
-def actions(text: str) -> ActionsPlace:
+def actions(text: str) -> ActionsScreen:
     """Return forty actions of which everything but the id is this text."""
 
     def fill() -> None:
@@ -119,24 +119,26 @@ def actions(text: str) -> ActionsPlace:
         place.show_runs([ActionRun(id=str(n), action_id="0", why=text, versions=(text,)) for n in range(40)])
 
     nothing_open = SimpleNamespace(id=None, document=None, persona=None, state="", not_saved=list)
-    place = ActionsPlace(nothing_open, lambda *_: None, fill)  # type: ignore[arg-type]
+    place = ActionsScreen(nothing_open, lambda *_: None, fill)  # type: ignore[arg-type]
     return place
 
 
 DIALOGS: dict[type[Dialog[Any]], Callable[[str, Path], Dialog[Any]]] = {
     Confirm: lambda text, _: Confirm(text, text, action="Delete", danger=True),
-    Leaving: lambda text, _: Leaving([text, text]),
+    QuitDialog: lambda text, _: QuitDialog([text, text]),
     AskLine: lambda text, _: AskLine(text, text=text, explanation=text),
     AskName: lambda text, _: AskName(text, text=text, explanation=text),
     AskText: lambda text, _: AskText(text, text=text),
     AskSecret: lambda text, _: AskSecret(text, text),
     WaitDialog: lambda text, _: WaitDialog(text, never()),
-    Connect: lambda text, _: Connect(text, text, greeting=True),
-    Pick: lambda text, _: Pick(text, [Row(str(n), text, head=text) for n in range(40)], filter=True),
+    ConnectDialog: lambda text, _: ConnectDialog(text, text, greeting=True),
+    Picker: lambda text, _: Picker(text, [Row(str(n), text, head=text) for n in range(40)], filter=True),
     PickSeveral: lambda text, _: PickSeveral(text, [Row(str(n), text, head=text) for n in range(40)]),
-    Switcher: lambda text, _: Switcher([PersonaEntry(str(n), text) for n in range(40)], {}, None, []),
-    Found: lambda text, _: Found(text, lambda _is_regex: None, lambda key: key),
-    ChooseText: lambda text, _: ChooseText(clash_of(text)),
+    CommandPaletteDialog: lambda text, _: CommandPaletteDialog(
+        [PersonaEntry(str(n), text) for n in range(40)], {}, None, []
+    ),
+    SearchResults: lambda text, _: SearchResults(text, lambda _is_regex: None, lambda key: key),
+    ConflictDialog: lambda text, _: ConflictDialog(clash_of(text)),
     EditExpectation: lambda text, _: EditExpectation(text, Expectation(type="equals", value=text)),
     Expectations: lambda text, _: Expectations(expecting(text), lambda _change, _draft: None),
     ShowDiff: lambda text, _: ShowDiff(text, f"+{text}"),
@@ -147,8 +149,8 @@ DIALOGS: dict[type[Dialog[Any]], Callable[[str, Path], Dialog[Any]]] = {
         text, (text, text), [outputs_pair((text, f"{text} more"))]
     ),
     ShowBlastRadius: lambda text, _: ShowBlastRadius(text, lambda _: None, lambda: None),
-    LibraryPlace: lambda text, _: library(text),
-    ActionsPlace: lambda text, _: actions(text),
+    LibraryScreen: lambda text, _: library(text),
+    ActionsScreen: lambda text, _: actions(text),
     ShowText: lambda text, _: ShowText(text, text),
     Versions: lambda text, _: Versions(text, lambda _what, _number: None),
     ProgramSettings: lambda text, folder: ProgramSettings(preferences(folder)),
@@ -160,7 +162,7 @@ def test_no_dialog_is_left_out() -> None:
     found = set()
     for module in pkgutil.walk_packages(tui.screens.__path__, "tui.screens."):
         for _, value in inspect.getmembers(importlib.import_module(module.name), inspect.isclass):
-            if issubclass(value, Dialog) and value not in (Dialog, DocumentPlace):
+            if issubclass(value, Dialog) and value not in (Dialog, DocumentScreen):
                 found.add(value)
     assert found == set(DIALOGS)
 
@@ -195,13 +197,13 @@ def assert_usable(p: Program, dialog: Dialog[Any]) -> None:
         *dialog.query(LiteralButton),
         *dialog.query(".dialog-hint"),
         *dialog.query(Input),
-        *dialog.query(RowList),
+        *dialog.query(VirtualList),
     ]
     for widget in needed:
         if is_shown(widget):
             assert widget.region.height >= 1, widget
             assert inside.contains_region(widget.region), f"{widget} is cut off"
-    for rows in filter(is_shown, dialog.query(RowList)):
+    for rows in filter(is_shown, dialog.query(VirtualList)):
         at = rows.cursor - rows.scroll_offset.y
         assert 0 <= at < rows.size.height, "the chosen row is out of sight"
     if not dialog.query(".dialog-hint"):
@@ -216,7 +218,7 @@ async def test_every_dialog_shows_all_one_answers_with(tmp_path: Path, text: str
             assert type(dialog) is kind
             await shown(p, dialog)
             assert_usable(p, dialog)
-            if dialog.query(RowList):
+            if dialog.query(VirtualList):
                 for _ in range(3):
                     p.app.post_message(events.Key("down", None))
                 await settle(p)
@@ -255,7 +257,7 @@ async def test_news_in_a_dialog_goes_by_itself_and_an_error_stays(
 
 async def test_a_dialog_fits_again_when_the_terminal_is_resized(tmp_path: Path) -> None:
     async with program(make_store(tmp_path), size=(160, 50)) as p:
-        for kind in (Connect, Pick, Confirm, ChooseText):
+        for kind in (ConnectDialog, Picker, Confirm, ConflictDialog):
             await p.pilot.resize_terminal(160, 50)
             dialog = DIALOGS[kind](LONG, tmp_path)
             await shown(p, dialog)
@@ -272,10 +274,10 @@ async def test_a_dialog_fits_again_when_the_terminal_is_resized(tmp_path: Path) 
 async def test_the_first_start_shows_all_its_choices_in_a_small_terminal(tmp_path: Path) -> None:
     settings = preferences(tmp_path, None)
     async with program(make_store(tmp_path), model=OfflineModel(), preferences=settings, size=(60, 15)) as p:
-        dialog = await p.dialog(Connect)
+        dialog = await p.dialog(ConnectDialog)
         await settle(p)
         text = drawn(dialog)
-        rows = dialog.query_one(RowList)
+        rows = dialog.query_one(VirtualList)
         assert rows.size.height == len(rows.rows)
         for row in rows.rows:
             assert row.text in text
@@ -308,7 +310,7 @@ async def test_the_first_difference_of_two_long_paragraphs_is_in_sight(
     clash = merge_texts("base\n", f"{LONG}BRIGHT {LONG}\n", f"{LONG}DARK {LONG}\n")
     assert isinstance(clash, MergeConflict)
     async with program(make_store(tmp_path), size=size) as p:
-        dialog = ChooseText(clash)
+        dialog = ConflictDialog(clash)
         await shown(p, dialog)
         text = drawn(dialog)
         assert "BRIGHT" in text

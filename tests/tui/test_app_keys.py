@@ -12,28 +12,28 @@ from tui.app.app import PersonaApp
 from tui.chat.panel_state import PanelState
 from tui.commands import registry as commands
 from tui.document import debounce
-from tui.screens.actions.place import ActionList, ActionsPlace, RunList
+from tui.screens.actions.place import ActionList, ActionsScreen, RunList
 from tui.screens.dialogs.bisected import ShowBisected
-from tui.screens.dialogs.command_palette import Switcher
+from tui.screens.dialogs.command_palette import CommandPaletteDialog
 from tui.screens.dialogs.comparison import ShowComparison
 from tui.screens.dialogs.confirm import Confirm
-from tui.screens.dialogs.conflict import ChooseText
+from tui.screens.dialogs.conflict import ConflictDialog
 from tui.screens.dialogs.diff import ShowDiff
 from tui.screens.dialogs.expectations import Expectations
-from tui.screens.dialogs.found import Found
 from tui.screens.dialogs.help import Help
 from tui.screens.dialogs.picker import PickSeveral
 from tui.screens.dialogs.proposal import ShowProposal
-from tui.screens.dialogs.quit_dialog import Leaving
+from tui.screens.dialogs.quit_dialog import QuitDialog
+from tui.screens.dialogs.search_results import SearchResults
 from tui.screens.dialogs.settings import ProgramSettings
 from tui.screens.dialogs.versions import Versions
-from tui.screens.library.place import DocumentList, LibraryPlace, StageList
+from tui.screens.library.place import DocumentList, LibraryScreen, StageList
 from tui.settings.schema import Settings
 from tui.widgets.agent_panel import AgentPanel
 from tui.widgets.compiled_pane import CompiledText
 from tui.widgets.find_bar import FindBar
 from tui.widgets.output_pane import OutputPane
-from tui.widgets.virtual_list import RowList
+from tui.widgets.virtual_list import VirtualList
 
 
 @pytest.fixture(autouse=True)
@@ -327,14 +327,14 @@ def test_no_key_that_terminals_own_and_no_key_twice_in_one_place() -> None:
 async def test_every_command_has_its_action(tmp_path: Path) -> None:
     async with program(make_store(tmp_path)) as p:
         owners = {
-            "anywhere": p.main, "output": p.main, "talk": p.main, "prompt": p.main.prompt, "find": FindBar, "list": RowList,
+            "anywhere": p.main, "output": p.main, "talk": p.main, "prompt": p.main.prompt, "find": FindBar, "list": VirtualList,
             "personas": p.main.personas, "tests": p.main.tests, "outputs": OutputPane,
-            "expectations": Expectations, "dialog": (Switcher, PickSeveral), "found": Found, "page": Help,
-            "buttons": Confirm, "bisected": ShowBisected, "clash": ChooseText, "program": ProgramSettings,
+            "expectations": Expectations, "dialog": (CommandPaletteDialog, PickSeveral), "found": SearchResults, "page": Help,
+            "buttons": Confirm, "bisected": ShowBisected, "clash": ConflictDialog, "program": ProgramSettings,
             "comparison": ShowComparison, "versions": Versions, "composition": p.main.composition_pane,
-            "compiled": CompiledText, "library": DocumentList, "library_document": LibraryPlace,
+            "compiled": CompiledText, "library": DocumentList, "library_document": LibraryScreen,
             "stages": StageList, "proposal": ShowProposal, "actions": ActionList,
-            "action_document": ActionsPlace, "runs": RunList,
+            "action_document": ActionsScreen, "runs": RunList,
         }  # fmt: skip
         for command in commands.COMMANDS:
             owner, _, name = command.action.partition("(")[0].rpartition(".")
@@ -388,12 +388,12 @@ async def test_no_key_of_textual_ends_the_program_and_quitting_asks_while_the_ag
         assert p.app.return_code is None and p.main.conversation.running
         assert p.main.chat_bar.draft == "a draft"
         await p.app.action_quit()
-        await p.dialog(Leaving)
+        await p.dialog(QuitDialog)
         await p.press("escape")
         await p.until(lambda: p.app.screen is p.main)
         assert p.main.conversation.running
         p.main.action_leave()
-        await p.dialog(Leaving)
+        await p.dialog(QuitDialog)
         await p.press("s")
         await p.until(lambda: p.app.return_code == 0)
         turns = p.store.home.sessions.glob("*.jsonl")

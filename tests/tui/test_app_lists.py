@@ -16,15 +16,15 @@ from tests.support.program import ONE, TWO, ids, make_store, program
 from tui.document import debounce
 from tui.screens.dialogs import base as dialog
 from tui.screens.dialogs.base import GRACE
-from tui.screens.dialogs.command_palette import Switcher
+from tui.screens.dialogs.command_palette import CommandPaletteDialog
 from tui.screens.dialogs.confirm import Confirm
-from tui.screens.dialogs.picker import Pick
+from tui.screens.dialogs.picker import Picker
 from tui.screens.dialogs.text_prompt import AskLine, AskText
 from tui.screens.main import screen as main
 from tui.screens.main.persona_catalog import CatalogReader
 from tui.widgets.persona_list import PersonaEntry
 from tui.widgets.plain_text import LiteralStatic
-from tui.widgets.virtual_list import RowList
+from tui.widgets.virtual_list import VirtualList
 
 THREE = (
     TWO.replace("Two", "Three")
@@ -124,7 +124,7 @@ async def test_a_deleted_persona_can_be_brought_back(tmp_path: Path) -> None:
         await p.until(lambda: p.main.documents.id == "two")
         p.main.action_go("personas")
         await p.press("u")
-        await p.dialog(Pick)
+        await p.dialog(Picker)
         await p.press("enter")
         await p.until(lambda: p.main.documents.id == "one")
         assert p.file("one").read_bytes() == before
@@ -145,7 +145,7 @@ async def test_after_a_deletion_and_a_copy_the_list_has_the_focus(tmp_path: Path
         await p.until(lambda: p.main.documents.id == "copy")
         assert p.main.focused is p.main.personas.rows
         await p.press("u")
-        rows = (await p.dialog(Pick)).query_one(RowList).rows
+        rows = (await p.dialog(Picker)).query_one(VirtualList).rows
         assert [(row.text, row.tail) for row in rows] == [("One", "one")]
         await p.press("enter")
         await p.until(lambda: p.main.documents.id == "one")
@@ -160,7 +160,7 @@ async def test_personas_of_the_same_name_are_told_apart_by_their_ids(tmp_path: P
         await p.until(lambda: [row.text for row in rows.rows] == ["One", "One", "Two"])
         assert [row.head for row in rows.rows] == ["one", "one-2", ""]
         await p.press("ctrl+p")
-        matches = (await p.dialog(Switcher)).query_one("#matches", RowList)
+        matches = (await p.dialog(CommandPaletteDialog)).query_one("#matches", VirtualList)
         assert [row.tail for row in matches.rows] == ["one", "one-2", ""]
         await p.press("escape")
         p.main.action_go("personas")
@@ -292,7 +292,7 @@ async def test_the_switcher_finds_personas_commands_and_test_inputs(tmp_path: Pa
         assert p.main.focused is p.main.tests.rows
         await p.press("ctrl+p", "greater_than_sign")
         await p.write("undo the agent")
-        await p.until(lambda: isinstance(p.app.screen, Switcher))
+        await p.until(lambda: isinstance(p.app.screen, CommandPaletteDialog))
         await p.press("enter")
         await p.until(lambda: p.messages)
 
@@ -455,7 +455,7 @@ def test_what_an_entry_is_found_by_is_folded_once() -> None:
 
 
 def test_a_key_in_the_switcher_makes_no_row_anew() -> None:
-    switcher = Switcher(
+    switcher = CommandPaletteDialog(
         [PersonaEntry("one", "One"), PersonaEntry("two", "Two")], {}, None, [("sum", "What is 2+2?")]
     )
     assert switcher._personas(["o"])[1] is switcher._personas(["tw"])[0]
@@ -497,7 +497,7 @@ async def test_the_switcher_shows_names_that_are_read_while_it_is_open(
     store = make_store(tmp_path, {"one": ONE, "two": TWO, "zz": TWO.replace("Two", "Sunny")})
     async with program(store) as p:
         await p.press("ctrl+p")
-        matches = (await p.dialog(Switcher)).query_one("#matches", RowList)
+        matches = (await p.dialog(CommandPaletteDialog)).query_one("#matches", VirtualList)
         await p.press("down", "down")
         assert [row.text for row in matches.rows][1:] == ["two", "zz"]
         go.set()

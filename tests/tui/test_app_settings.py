@@ -11,34 +11,34 @@ import pytest
 
 from agent.models.scripted import ScriptedModel, answer
 from tests.support.program import Program, make_store, program
-from tui.screens.dialogs.picker import Pick
+from tui.screens.dialogs.picker import Picker
 from tui.screens.dialogs.settings import ProgramSettings
 from tui.settings import help_text as manual
-from tui.settings.live_settings import Preferences
+from tui.settings.live_settings import LiveSettings
 from tui.settings.schema import ConfigError, Settings, load_settings, unset_setting
 from tui.widgets.text.line_input import LineInput
-from tui.widgets.virtual_list import RowList
+from tui.widgets.virtual_list import VirtualList
 
 
-def preferences(folder: Path, text: str | None = "", env: Mapping[str, str] | None = None) -> Preferences:
+def preferences(folder: Path, text: str | None = "", env: Mapping[str, str] | None = None) -> LiveSettings:
     path = folder / "config.toml"
     if text is not None:
         path.write_text(text)
     env = {"PERSONA_CONFIG": str(path), **(env or {})}
-    return Preferences(load_settings(env), env=env)
+    return LiveSettings(load_settings(env), env=env)
 
 
-async def page(p: Program, setting: str) -> RowList:
+async def page(p: Program, setting: str) -> VirtualList:
     """Open the page and go to a setting."""
     p.main.action_program_settings()
     await p.until(lambda: isinstance(p.app.screen, ProgramSettings))
-    rows = p.app.screen.query_one(RowList)
+    rows = p.app.screen.query_one(VirtualList)
     rows.select(setting)
     await p.pilot.pause()
     return rows
 
 
-def row(rows: RowList, setting: str) -> tuple[str, str]:
+def row(rows: VirtualList, setting: str) -> tuple[str, str]:
     return next((r.text, r.tail) for r in rows.rows if r.key == setting)
 
 
@@ -110,7 +110,7 @@ async def test_a_value_is_written_with_comments_kept_and_holds_at_once_and_a_wro
         assert p.app.settings.mouse is False
         rows.select("theme")
         await p.press("enter")
-        await p.dialog(Pick)
+        await p.dialog(Picker)
         await p.press("down", "enter")
         await p.until(lambda: p.app.theme == "textual-light")
         assert load_settings({"PERSONA_CONFIG": str(path)}).settings.theme == "light"
@@ -146,7 +146,7 @@ async def test_a_value_that_is_begun_goes_into_no_other_setting(tmp_path: Path) 
         rows.select("max_tokens")
         await p.press("enter")
         await p.until(lambda: field.has_focus)
-        rows.set_reactive(RowList.cursor, 0)
+        rows.set_reactive(VirtualList.cursor, 0)
         await p.press("home", "5", "enter")
         await p.until(lambda: known.settings.max_tokens == 50)
         assert known.path.read_text().splitlines() == ['api_key_env = "MY_KEY"', "max_tokens = 50"]

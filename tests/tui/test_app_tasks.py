@@ -19,12 +19,12 @@ from tests.support.program import Gate, GatedModel, Program, make_store, program
 from tests.support.task_bench import log_event
 from tui.chat.panel_state import PanelState
 from tui.screens.dialogs.confirm import Confirm
-from tui.screens.dialogs.quit_dialog import Leaving
+from tui.screens.dialogs.quit_dialog import QuitDialog
 from tui.screens.main import screen as main
 from tui.settings.schema import Settings
 from tui.widgets.agent_panel import AgentPanel
 from tui.widgets.footer import KeyLine
-from tui.widgets.text.document_editor import TextEditor
+from tui.widgets.text.document_editor import DocumentEditor
 
 EDIT = ToolUse("edit_system_prompt", {"old": "second line", "new": "better line"})
 ASK = ToolUse("ask_user", {"question": "Which [/] one?", "options": ["the first", "the second"]})
@@ -213,7 +213,7 @@ async def test_a_question_is_answered_by_keyboard_by_mouse_or_in_own_words(tmp_p
         assert p.main.conversation.question is not None, "nothing is picked before somebody picks"
         p.main.action_go("prompt")
         await p.press("1")
-        assert isinstance(p.main.focused, TextEditor) and box(p).choices.picked is None
+        assert isinstance(p.main.focused, DocumentEditor) and box(p).choices.picked is None
         p.main.focus_chat()
         await p.press("down", "down", "up", "2", "enter")
         await answered("the second")
@@ -472,7 +472,7 @@ async def test_quitting_can_wait_for_the_agent(tmp_path: Path) -> None:
         await p.say("go")
         await p.until(lambda: model.requests)
         p.main.action_leave()
-        await p.dialog(Leaving)
+        await p.dialog(QuitDialog)
         await p.press("w")
         await p.until(lambda: p.app.screen is p.main)
         assert p.app.return_code is None

@@ -12,7 +12,7 @@ from textual.widgets import Input, TextArea
 from agent.models.scripted import ScriptedModel
 from tests.support.program import make_store, program
 from tui.app.app import PersonaApp
-from tui.app.environment import as_given
+from tui.app.environment import without_coerced_locale
 from tui.screens.main.screen import MainScreen
 from tui.settings.schema import Settings
 from tui.terminal.capabilities import detect
@@ -86,15 +86,19 @@ def test_ascii_signs_where_unicode_does_not_arrive(environment: dict[str, str], 
 def test_the_locale_that_python_puts_in_is_not_the_terminals(
     set_by_somebody: dict[str, str], ascii_only: bool
 ) -> None:
-    begun_with = b"".join(f"{name}={value}\0".encode() for name, value in set_by_somebody.items())
-    found = as_given({**set_by_somebody, "LC_CTYPE": "C.UTF-8"}, begun_with + b"TERM=xterm\0")
+    startup_environment = b"".join(f"{name}={value}\0".encode() for name, value in set_by_somebody.items())
+    found = without_coerced_locale(
+        {**set_by_somebody, "LC_CTYPE": "C.UTF-8"}, startup_environment + b"TERM=xterm\0"
+    )
     assert detect(found).ascii_only is ascii_only
 
 
 def test_where_the_system_does_not_say_what_was_set_only_the_c_locale_is_believed() -> None:
     for lang, ascii_only in (("C", True), ("POSIX", True), ("", False), ("de_DE.UTF-8", False)):
-        assert detect(as_given({"LANG": lang, "LC_CTYPE": "UTF-8"}, b"")).ascii_only is ascii_only
-    assert as_given({"LC_ALL": "C", "LC_CTYPE": "UTF-8"}, b"")["LC_CTYPE"] == "UTF-8"
+        assert (
+            detect(without_coerced_locale({"LANG": lang, "LC_CTYPE": "UTF-8"}, b"")).ascii_only is ascii_only
+        )
+    assert without_coerced_locale({"LC_ALL": "C", "LC_CTYPE": "UTF-8"}, b"")["LC_CTYPE"] == "UTF-8"
 
 
 @pytest.mark.skipif(not Path("/proc/self/environ").exists(), reason="only here the system says it")
@@ -113,7 +117,7 @@ def test_the_program_goes_by_what_was_set(monkeypatch: pytest.MonkeyPatch) -> No
     monkeypatch.delenv("LC_ALL", raising=False)
     monkeypatch.setenv("LANG", "C")
     monkeypatch.setenv("LC_CTYPE", "C.UTF-8")
-    monkeypatch.setattr("tui.app.environment.begun_with", lambda: b"LANG=C\0")
+    monkeypatch.setattr("tui.app.environment.startup_environment", lambda: b"LANG=C\0")
     app = PersonaApp(lambda: None, MainScreen, make_model=lambda _: ScriptedModel(), name_model=lambda: "")  # type: ignore[arg-type,return-value]
     assert app.capabilities.ascii_only
 

@@ -194,7 +194,7 @@ async def test_the_draft_is_there_again_once_a_recalled_message_is_gone(leave: s
         await pilot.press(*"draft", "up", "!", "up")
         assert (bar.draft, bar.unsent) == ("first", "draft\nsecond!")
         if leave == "put aside":
-            bar.input.put_aside()
+            bar.input.stash()
         elif leave == "tab":
             bar.take_tab()
         else:
@@ -274,9 +274,9 @@ async def test_a_draft_put_aside_comes_back_with_up() -> None:
     app = Stage()
     async with app.run_test() as pilot:
         await pilot.press(*"word")
-        assert app.bar.input.put_aside()
+        assert app.bar.input.stash()
         assert app.bar.draft == ""
-        assert not app.bar.input.put_aside()
+        assert not app.bar.input.stash()
         await pilot.press("up")
         assert app.bar.draft == "word"
 

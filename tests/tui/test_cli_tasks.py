@@ -30,7 +30,7 @@ from tests.support.hostile import ESCAPES
 from tests.support.messages_answers import Refusal
 from tests.support.messages_server import Answer, Call, MessagesServer, Text, call, say
 from tests.support.persona_agent import Backend, Workplace
-from tui.app.signals import SIGNALS, Guard, heeded
+from tui.app.signals import SIGNALS, Guard, handle_signals
 from tui.cli import error_handling as boundary
 from tui.cli.agent.task_answers import PIPE_TIMEOUT, answer_timeout
 from tui.settings.model_factory import task_options
@@ -610,7 +610,10 @@ def test_a_signal_that_was_ignored_at_the_start_is_outlived(serve: Any) -> None:
 def test_the_program_on_the_screen_heeds_no_signal_that_was_ignored_at_the_start() -> None:
     kept = signal.signal(signal.SIGHUP, signal.SIG_IGN)
     try:
-        assert (signal.SIGHUP in heeded(SIGNALS), signal.SIGTERM in heeded(SIGNALS)) == (False, True)
+        assert (signal.SIGHUP in handle_signals(SIGNALS), signal.SIGTERM in handle_signals(SIGNALS)) == (
+            False,
+            True,
+        )
 
         async def begin() -> None:
             guard = Guard(lambda _code: None)

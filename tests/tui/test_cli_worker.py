@@ -21,7 +21,7 @@ from personas.files import trust
 from tests.support.messages_answers import Silence
 from tests.support.messages_server import MessagesServer, say
 from tests.support.persona_agent import Backend, Workplace
-from tui.app.worker_process import work_while_open
+from tui.app.worker_process import run_worker_process
 
 LATE = timedelta(minutes=30)
 
@@ -120,7 +120,7 @@ async def test_the_open_program_tells_why_it_has_no_worker(
     (place.home / "tui" / "__init__.py").write_text("raise SystemExit('owned')")
     monkeypatch.chdir(place.home)
     told: list[str] = []
-    await work_while_open(place.home, "offline", told.append)
+    await run_worker_process(place.home, "offline", told.append)
     assert "not run by this program any more" in told[0] and "is not trusted" in told[0]
 
 
@@ -132,7 +132,7 @@ async def test_the_worker_of_the_open_program_uses_its_model(
         prepare(place, "Due")
         for name, value in place.environment().items():
             monkeypatch.setenv(name, value)
-        working = asyncio.ensure_future(work_while_open(place.home, "claude-haiku-4-5", lambda _why: None))
+        working = asyncio.ensure_future(run_worker_process(place.home, "claude-haiku-4-5", lambda _why: None))
         while not server.bodies and not working.done():
             await asyncio.sleep(0.05)
         working.cancel()

@@ -10,8 +10,8 @@ from tests.tui.test_app_layout import drawn
 from tests.tui.test_app_settings import preferences
 from tui.chat.panel_state import PanelState
 from tui.commands.registry import COMMANDS, key_called, key_name
-from tui.screens.dialogs.command_palette import Switcher
-from tui.screens.dialogs.connect_dialog import Connect
+from tui.screens.dialogs.command_palette import CommandPaletteDialog
+from tui.screens.dialogs.connect_dialog import ConnectDialog
 from tui.screens.dialogs.diff import ShowDiff
 from tui.screens.dialogs.help import Help
 from tui.screens.dialogs.settings import ProgramSettings
@@ -53,7 +53,7 @@ def test_a_key_is_called_back_by_what_is_written_of_it() -> None:
 async def test_a_click_on_a_key_in_the_last_line_presses_it(tmp_path: Path) -> None:
     async with program(make_store(tmp_path), answer("Done."), size=(200, 40)) as p:
         await click(p, "Ctrl+P personas")
-        await p.dialog(Switcher)
+        await p.dialog(CommandPaletteDialog)
         await p.press("escape")
         await p.until(lambda: p.app.screen is p.main)
         await click(p, "panes")
@@ -81,11 +81,11 @@ async def test_a_click_on_a_list_s_keys_a_label_the_model_s_name_or_what_closes_
             await p.until(lambda: p.app.screen is p.main)
 
         await click(p, p.main.conversation.note, at=2)
-        await p.dialog(Connect)
+        await p.dialog(ConnectDialog)
         await p.press("escape")
         await back()
         p.main.action_switch_persona()
-        dialog = await p.dialog(Switcher)
+        dialog = await p.dialog(CommandPaletteDialog)
         await p.pilot.click(dialog.query_one(LineInput))
         assert p.app.screen is dialog, "a click into a field closes nothing"
         await p.press("escape")

@@ -18,7 +18,7 @@ from textual.geometry import Region, Size
 from textual.strip import Strip
 
 from tests.support.cells import Cells, each_alone, flags_wide, old_and_plain
-from tui.terminal.textual_compat.cell_width import Placing, is_doubtful
+from tui.terminal.textual_compat.cell_width import CursorPlacer, is_doubtful
 from tui.terminal.textual_compat.diff_rendering import SentCells
 
 WIDTHS = (12, 9, 15)
@@ -52,7 +52,7 @@ def placed_text(text: str) -> str:
     compositor: Any = SimpleNamespace(size=Size(40, 10))
     console = Console(force_terminal=True, color_system=None)
     update = LayoutUpdate([[Strip([Segment(text)])]], Region(3, 2, 37, 1))
-    (row,) = Placing(compositor, console).place(update).strips
+    (row,) = CursorPlacer(compositor, console).place(update).strips
     return "".join(one.render(console) for one in row)
 
 
@@ -81,7 +81,7 @@ class Screen:
 
     def send(self, update: Any) -> None:
         compositor: Any = self
-        update = self.sent.reduce(Placing(compositor, self.console).place(update), self.console)
+        update = self.sent.reduce(CursorPlacer(compositor, self.console).place(update), self.console)
         if update is not None:
             self.terminal.feed(update.render_segments(self.console))
 

@@ -17,11 +17,11 @@ from tests.support.program import ONE, Program, make_store, program
 from tests.tui.test_app_layout import drawn
 from tests.tui.test_clicks import click, told_of_keys
 from tui.document.composition import Composition, neighbour, rows_of
-from tui.screens.dialogs.picker import Pick
+from tui.screens.dialogs.picker import Picker
 from tui.screens.dialogs.text_prompt import AskLine
 from tui.settings.schema import Settings
 from tui.widgets.compiled_pane import CompiledPane, origin
-from tui.widgets.virtual_list import RowList
+from tui.widgets.virtual_list import VirtualList
 
 ROBOT = """\
 name = "Robot"  # mine
@@ -138,10 +138,10 @@ async def test_links_are_changed_by_the_keyboard_in_a_small_terminal(store: Faul
         ]
         # a link is added behind a preview, and undone
         await p.press("n")
-        dialog = await p.dialog(Pick)
+        dialog = await p.dialog(Picker)
         await p.write("guardrail")
         await p.until(lambda: "No law." in drawn(p.app.screen))
-        offered = [row.key for row in dialog.query_one(RowList).rows]
+        offered = [row.key for row in dialog.query_one(VirtualList).rows]
         assert offered == ["guardrail/law"], "what is linked already is not offered"
         await p.press("enter")
         await has_row(p, "guardrail law own")
@@ -167,7 +167,7 @@ async def test_links_are_changed_by_the_keyboard_in_a_small_terminal(store: Faul
         await p.told("trait gone: the library has none of this name.")
         # the stage of the arc
         await p.press("s")
-        await p.dialog(Pick)
+        await p.dialog(Picker)
         await p.until(lambda: "until somebody is kind" in drawn(p.app.screen))
         await p.press("down", "enter")
         await has_row(p, "arc thaw: stage mild")
@@ -262,7 +262,7 @@ async def test_test_inputs_run_with_what_is_tried_and_on_each_stage(
             return outputs.outputs_of("hello")[0].text
 
         await p.press("t")
-        await p.dialog(Pick)
+        await p.dialog(Picker)
         await p.write("warm\n")
         await p.until(lambda: "Composition · trying tone = warm" in drawn(p.main))
         await p.press("ctrl+t")
@@ -273,7 +273,7 @@ async def test_test_inputs_run_with_what_is_tried_and_on_each_stage(
         assert "with tone = warm" not in store.text("robot") and store.text("robot") == before
         # as it is stored again, that output is outdated, and says what it was made with
         await p.press("t")
-        await p.dialog(Pick)
+        await p.dialog(Picker)
         await p.press("enter")
         await p.until(lambda: (report := outputs.report("hello")) is not None and report.is_outdated)
         await p.until(lambda: "Composition ─" in drawn(p.main))
@@ -283,13 +283,13 @@ async def test_test_inputs_run_with_what_is_tried_and_on_each_stage(
         tried = [outputs.tried_with(one) for one in outputs.outputs_of("hello")]
         assert tried == ["stage mild", "", "stage mild"], "the override had led to the same prompt"
         await p.press("s")
-        await p.dialog(Pick)
+        await p.dialog(Picker)
         await p.until(lambda: "1 failed" in drawn(p.app.screen) and "1 passed" in drawn(p.app.screen))
         await p.press("escape")
         await p.until(lambda: p.app.screen is p.main)
         # an override whose part goes away is told and dropped
         await p.press("t")
-        await p.dialog(Pick)
+        await p.dialog(Picker)
         await p.write("formal\n")
         await p.until(lambda: outputs.options is not None)
         LibraryStore(store).delete("part", "formal", force=True)

@@ -12,7 +12,7 @@ from tests.support.program import make_store, program
 from tests.tui.test_app_dialogs import settle
 from tests.tui.test_app_layout import drawn
 from tui.document.merge import MergeConflict, merge_texts
-from tui.screens.dialogs.conflict import ChooseText
+from tui.screens.dialogs.conflict import ConflictDialog
 from tui.terminal.sanitise import shortened
 from tui.widgets.text.ellipsis import EllipsisStatic, with_ellipsis
 
@@ -56,8 +56,8 @@ async def test_what_it_was_is_cut_with_a_sign_where_two_texts_met(
     clash = merge_texts(f"{LONG}\n", "mine\n", "theirs\n")
     assert isinstance(clash, MergeConflict)
     async with program(make_store(tmp_path), size=size) as p:
-        p.main.start(p.main.ask(ChooseText(clash)))
-        dialog = await p.dialog(ChooseText)
+        p.main.start(p.main.ask(ConflictDialog(clash)))
+        dialog = await p.dialog(ConflictDialog)
         await settle(p)
         where = dialog.query_one("#conflict-where", EllipsisStatic)
         assert where.render_line(where.size.height - 1).text.rstrip().endswith("…")

@@ -19,7 +19,7 @@ from tui.screens.dialogs import conflict
 from tui.screens.dialogs.base import Dialog
 from tui.screens.dialogs.confirm import Confirm
 from tui.screens.dialogs.text_prompt import AskLine
-from tui.widgets.virtual_list import RowList
+from tui.widgets.virtual_list import VirtualList
 
 
 def at_once(p: Program, *keys: str) -> None:
@@ -45,7 +45,7 @@ async def test_two_keys_or_clicks_in_one_read_answer_once(
             dialog = await p.dialog(kind)
             await p.pilot.pause()
             if how == "click":  # on what is to be clicked, else beside the dialog
-                inside = [*dialog.query(Button), *dialog.query(RowList)]
+                inside = [*dialog.query(Button), *dialog.query(VirtualList)]
                 region = inside[0].region if inside else None
                 click_at_once(p, *((region.x + 2, region.y) if region else (0, 0)))
             else:
@@ -88,7 +88,7 @@ async def test_a_text_is_put_together_beside_the_screen(
     assert isinstance(met, MergeConflict)
     async with program(make_store(tmp_path)) as p:
         chosen = asyncio.ensure_future(p.main.view.choose(met, "Yours", "On disk"))
-        await p.dialog(conflict.ChooseText)
+        await p.dialog(conflict.ConflictDialog)
         await p.press("3", "3")
         await p.until(chosen.done)
         assert chosen.result() == "b\nc\n"
@@ -106,12 +106,12 @@ async def test_a_key_pressed_twice_answers_no_place_that_was_not_seen(tmp_path: 
     assert isinstance(met, MergeConflict)
     async with program(make_store(tmp_path)) as p:
         chosen = asyncio.ensure_future(p.main.view.choose(met, "Yours", "On disk"))
-        dialog = await p.dialog(conflict.ChooseText)
+        dialog = await p.dialog(conflict.ConflictDialog)
         at_once(p, "1", "1")
         await p.until(lambda: dialog._choices)
         await p.until(lambda: dialog._appeared is not None)
         assert dialog._choices == ["ours"]
-        await p.dialog(conflict.ChooseText)
+        await p.dialog(conflict.ConflictDialog)
         await p.press("2")
         await p.until(chosen.done)
         assert "our line 3" in chosen.result()

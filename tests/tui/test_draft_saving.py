@@ -16,7 +16,7 @@ from tui.drafts.draft import OutboxMessage
 from tui.drafts.store import DraftStore
 from tui.drafts.unsaved_text import UnsavedText
 from tui.screens.dialogs.confirm import Confirm
-from tui.screens.dialogs.picker import Pick
+from tui.screens.dialogs.picker import Picker
 from tui.screens.dialogs.text_prompt import AskText
 
 
@@ -144,7 +144,7 @@ async def test_the_draft_of_a_deleted_persona_is_not_the_next_ones_and_comes_bac
         p.main.chat_bar.input.undo()
         assert p.main.chat_bar.draft == "for two"
         p.main.start(p.main.persona_commands.on_persona("restore", None))
-        await p.dialog(Pick)
+        await p.dialog(Picker)
         await p.press("enter")
         await p.until(lambda: p.main.chat_bar.draft == "for one alone")
         await p.main.conversation.drafts.remember()

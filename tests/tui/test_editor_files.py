@@ -14,7 +14,7 @@ from tests.support.program import ONE, Program, make_store, program
 from tui.document.merge import MergeConflict
 from tui.external_editor.persona_file import hand_out, merge_files, take_back, with_what_was_taken
 from tui.external_editor.process import ExternalEditor
-from tui.screens.dialogs.conflict import ChooseText
+from tui.screens.dialogs.conflict import ConflictDialog
 
 AGENT = Author("agent", "a", "r")
 
@@ -165,7 +165,7 @@ async def test_where_the_editor_and_the_agent_touch_the_person_chooses_and_the_l
 ) -> None:
     async with program(make_store(tmp_path)) as p:
         await edits(p, monkeypatch, lambda copy: copy.replace("first", "first (editor)"))
-        await p.dialog(ChooseText)
+        await p.dialog(ConflictDialog)
         assert "(editor)" in p.on_disk("one")
         await p.press("2")
         await p.until(lambda: p.prompt.raw.startswith("first (agent) line"))

@@ -14,7 +14,7 @@ from tests.support.program import ONE, Program, make_store, program
 from tests.tui.test_dialog_answers import at_once
 from tui.document import debounce
 from tui.document import document as gone
-from tui.screens.dialogs.conflict import ChooseText
+from tui.screens.dialogs.conflict import ConflictDialog
 from tui.screens.main import screen as main
 from tui.widgets.text import document_editor
 
@@ -155,7 +155,7 @@ async def test_an_outside_edit_of_the_same_line_shows_both_to_choose_from(
     async with program(make_store(tmp_path)) as p:
         await meet(p)
         await p.press("f5")
-        dialog = await p.dialog(ChooseText)
+        dialog = await p.dialog(ConflictDialog)
         assert p.state == "conflict"
         assert p.prompt.raw.startswith("my first line"), "what is typed stays"
         assert p.on_disk("one").startswith("their line"), "what is on disk stays"
@@ -174,7 +174,7 @@ async def test_choosing_one_side_stores_it(
     async with program(make_store(tmp_path)) as p:
         await meet(p)
         await p.press("f5")
-        await p.dialog(ChooseText)
+        await p.dialog(ConflictDialog)
         await p.press(key)
         await p.until(lambda: p.state == "saved")
         assert p.on_disk("one").splitlines()[0] == first
@@ -188,7 +188,7 @@ async def test_what_is_typed_behind_a_choice_that_came_too_late_goes_into_the_te
     async with program(make_store(tmp_path)) as p:
         await meet(p)
         await p.press("f5")
-        await p.dialog(ChooseText)
+        await p.dialog(ConflictDialog)
         p.file("one").write_text(p.file("one").read_text().replace("their", "another"))
         at_once(p, "1", *"own")
         await p.told("Your choice was not applied: the text changed again.")
@@ -197,7 +197,7 @@ async def test_what_is_typed_behind_a_choice_that_came_too_late_goes_into_the_te
         assert p.state == "conflict"
         assert p.on_disk("one").startswith("another")
         await p.press("f5")
-        dialog = await p.dialog(ChooseText)
+        dialog = await p.dialog(ConflictDialog)
         assert str(dialog.query_one("#text-theirs").render()) == "another line"
 
 
@@ -208,14 +208,14 @@ async def test_putting_a_conflict_off_keeps_both_and_says_so(
     async with program(make_store(tmp_path)) as p:
         await meet(p)
         await p.press("f5")
-        await p.dialog(ChooseText)
+        await p.dialog(ConflictDialog)
         await p.press("escape")
         await p.until(lambda: p.app.screen is p.main)
         assert p.state == "conflict"
         assert p.main.prompt_pane.banner.display
         assert p.main.documents.not_saved() == ["one"]
         await p.press("f5")
-        await p.dialog(ChooseText)
+        await p.dialog(ConflictDialog)
         await p.press("2")
         await p.until(lambda: p.state == "saved")
 
@@ -235,7 +235,7 @@ async def test_an_agents_edit_that_meets_typing_in_the_same_line_shows_both(
         assert p.state == "conflict"
         assert p.prompt.raw.startswith("my first line")
         await p.press("f5")
-        await p.dialog(ChooseText)
+        await p.dialog(ConflictDialog)
         await p.press("1")
         await p.until(lambda: p.on_disk("one") == "my first line\nsecond line\nthird line\n")
 
@@ -324,7 +324,7 @@ async def test_a_test_input_changed_on_both_sides_is_chosen_and_no_word_is_lost(
         await p.told("changed elsewhere")
         assert p.app.screen is p.main, "no dialog opens by itself"
         await p.press("f5")
-        dialog = await p.dialog(ChooseText)
+        dialog = await p.dialog(ConflictDialog)
         assert p.messages == [] and not dialog.query("#dialog-message"), "what told of it is not in its way"
         await p.press(key)
         await p.until(lambda: [t.content for t in store.get("t").test_inputs] == contents)
@@ -360,7 +360,7 @@ async def test_a_text_that_is_not_taken_is_kept_as_a_version(
         await p.write("my ")
         p.main.documents.take(store.change("one", SetPrompt("its line\n"), revision=None, by=USER))
         await p.press("f5")
-        await p.dialog(ChooseText)
+        await p.dialog(ConflictDialog)
         await p.press("2")
         await p.until(lambda: p.state == "saved")
         assert p.on_disk("one") == "its line\n"

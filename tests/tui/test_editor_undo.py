@@ -9,7 +9,7 @@ import pytest
 from agent.models.scripted import ToolUse, answer
 from tests.support.program import make_store, program
 from tui.document import debounce
-from tui.screens.dialogs.conflict import ChooseText
+from tui.screens.dialogs.conflict import ConflictDialog
 
 TEXT = "first line\nsecond line\nthird line\n"
 
@@ -71,7 +71,7 @@ async def test_f8_shows_both_where_what_was_typed_touches_the_run(tmp_path: Path
         await p.write("my ")
         await p.until(lambda: p.on_disk("one").startswith("my 1st line"))
         await p.press("f8")
-        dialog = await p.dialog(ChooseText)
+        dialog = await p.dialog(ConflictDialog)
         assert "Place 1 of 1, line 1 " in str(dialog.query_one("#conflict-where").render())
         assert dialog._conflict.theirs == p.prompt.raw, "the text, not the file"
         assert p.on_disk("one").startswith("my 1st line")
@@ -93,12 +93,12 @@ async def test_what_is_written_while_both_are_shown_for_an_undo_is_merged_or_met
         write("1st", "my 1st")
         await p.until(lambda: p.prompt.raw.startswith("my 1st line"))
         await p.press("f8")
-        first = await p.dialog(ChooseText)
+        first = await p.dialog(ConflictDialog)
         write('name = "One"', 'name = "One"\ndescription = "Meanwhile"')
         write("my 1st", "our 1st")
         await p.press("1")
         await p.until(lambda: p.app.screen not in (first, p.main))
-        await p.dialog(ChooseText)
+        await p.dialog(ConflictDialog)
         assert p.on_disk("one").startswith("our 1st line")
         write("Meanwhile", "Later")
         await p.press("1")

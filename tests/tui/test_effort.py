@@ -7,9 +7,9 @@ from typing import get_args
 
 from agent.core.model import ThinkingLevel
 from tests.support.program import Program, make_store, program
-from tui.screens.dialogs.picker import Pick
+from tui.screens.dialogs.picker import Picker
 from tui.settings.validation import LEVELS
-from tui.widgets.virtual_list import RowList
+from tui.widgets.virtual_list import VirtualList
 
 WRONG = 'name = "One"\nsystem_prompt = "x"\n\n[model]\neffort = "turbo"\n'
 
@@ -32,17 +32,17 @@ async def test_a_level_is_chosen_with_keys_and_the_mouse(tmp_path: Path) -> None
     async with program(make_store(tmp_path), size=(120, 40)) as p:
         await go_there(p)
         await p.press("enter")
-        dialog = await p.dialog(Pick)
-        rows = dialog.query_one(RowList)
+        dialog = await p.dialog(Picker)
+        rows = dialog.query_one(VirtualList)
         assert [row.text for row in rows.rows] == ["not set: the model decides", *LEVELS] and rows.key == ""
         await p.press("down", "down", "down", "enter")
         await p.until(lambda: effort(p) == "low")
         assert p.main.settings.field("effort").raw == "low"
         await p.pilot.click("#setting-effort")
-        dialog = await p.dialog(Pick)
-        rows = dialog.query_one(RowList)
+        dialog = await p.dialog(Picker)
+        rows = dialog.query_one(VirtualList)
         await p.until(lambda: rows.key == "low" and rows.region.height)
-        await p.pilot.click(RowList, offset=(2, 0))
+        await p.pilot.click(VirtualList, offset=(2, 0))
         await p.until(lambda: not effort(p))
         await p.press("enter", "escape")
         await p.until(lambda: p.app.screen is p.main)
@@ -62,7 +62,7 @@ async def test_a_word_that_is_no_level_is_refused_and_one_from_the_file_shown_wi
         await p.told("Effort is one of off, minimal, low, medium, high, max, or empty.")
         await p.until(lambda: field.raw == "turbo")
         await p.press("enter")
-        dialog = await p.dialog(Pick)
+        dialog = await p.dialog(Picker)
         assert "turbo is none of these" in str(dialog.query_one(".dialog").border_title)
         await p.press("end", "enter")
         await p.until(lambda: effort(p) == "max" and not note.display)

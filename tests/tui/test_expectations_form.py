@@ -18,10 +18,10 @@ from tui.screens.dialogs.expectations import (
     titles_of,
     value_text,
 )
-from tui.screens.dialogs.picker import Pick
+from tui.screens.dialogs.picker import Picker
 from tui.screens.dialogs.text_prompt import AnswerEditor, AskLine
 from tui.widgets.plain_text import LiteralStatic
-from tui.widgets.virtual_list import RowList
+from tui.widgets.virtual_list import VirtualList
 
 FILLED = {
     **{kind: Expectation(type=kind, value="a text") for kind in TYPES},
@@ -70,7 +70,7 @@ def test_what_cannot_be_is_told_at_its_field(kind: str, texts: dict[str, str], f
 def rows(p: Program) -> list[str]:
     """The rows of the form."""
     form = next(one for one in p.app.screen_stack if isinstance(one, Expectations))
-    return [f"{row.head} {row.text} {row.tail}".strip() for row in form.query_one(RowList).rows]
+    return [f"{row.head} {row.text} {row.tail}".strip() for row in form.query_one(VirtualList).rows]
 
 
 async def test_a_change_is_stored_and_judged_at_once_and_is_one_step_of_undo(tmp_path: Path) -> None:
@@ -97,12 +97,12 @@ async def test_a_change_is_stored_and_judged_at_once_and_is_one_step_of_undo(tmp
                 and rows(p)[2] == "✓ starts-with “So” begins with “So *sorry* about that, dear”"
             )
         )
-        assert p.app.screen.query_one(RowList).cursor == 2
+        assert p.app.screen.query_one(VirtualList).cursor == 2
         # change one, and its type
         await p.press("up", "enter")
         await p.until(lambda: isinstance(p.app.screen, EditExpectation))
         p.app.screen.query_one("#kind").press()  # type: ignore[attr-defined]
-        await p.until(lambda: isinstance(p.app.screen, Pick))
+        await p.until(lambda: isinstance(p.app.screen, Picker))
         await p.press(*"not-word", "enter")
         await p.until(lambda: isinstance(p.app.screen, EditExpectation))
         await p.press("enter")
@@ -167,7 +167,7 @@ async def test_a_broken_expectation_is_listed_with_what_is_wrong(tmp_path: Path)
     async with program(store, size=(160, 50)) as p:
         await p.press("f4", "E")
         form = await p.dialog(Expectations)
-        rows = form.query_one(RowList)
+        rows = form.query_one(VirtualList)
         assert [row.text for row in rows.rows[:2]] == [
             "icontains “sorry”",
             "there is no expectation of type 'words' (line 7): fix it in the file",

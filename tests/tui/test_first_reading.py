@@ -14,13 +14,13 @@ from tests.support.drafts import leave_chat, recall
 from tests.support.program import make_store, program
 from tui.app import ui_state
 from tui.chat.chat_bar_drafts import ChatBarDrafts
-from tui.document.async_store import Workspace
+from tui.document.async_store import AsyncStore
 from tui.document.recovery import DraftRecovery
 from tui.drafts.draft import OutboxMessage
 
 
 @pytest.mark.parametrize(
-    ("place", "name"), [(Workspace, "ids"), (ChatBarDrafts, "recall"), (DraftRecovery, "without_file")]
+    ("place", "name"), [(AsyncStore, "ids"), (ChatBarDrafts, "recall"), (DraftRecovery, "without_file")]
 )
 async def test_a_disk_that_refuses_once_at_the_start_is_asked_again(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, place: type, name: str
@@ -61,7 +61,7 @@ async def test_what_is_written_is_remembered_where_the_disk_never_lets_the_progr
     leave_chat(store.home, {"two": "of before"}, queued if place != "ids" else [])
     monkeypatch.setattr("tui.screens.main.screen.LOOK_EVERY", 0.05)
     with monkeypatch.context() as broken:
-        broken.setattr(Workspace, "ids", refuse)
+        broken.setattr(AsyncStore, "ids", refuse)
         if place == "outbox":
             broken.setattr("tui.drafts.outbox.recover_messages", fail)
         async with program(store, ready=False) as p:
@@ -69,7 +69,7 @@ async def test_what_is_written_is_remembered_where_the_disk_never_lets_the_progr
             await p.write("words")
             of_whom = {"two": "of before\nwords"} if last else {"": "words", "two": "of before"}
             await p.until(lambda: recall(store.home).drafts == of_whom)
-            assert p.main.conversation.drafts.nowhere_else() == {}
+            assert p.main.conversation.drafts.memory_only() == {}
     async with program(store, persona_id="two") as p:
         drafts = ["queued"] if place != "ids" else []
         assert p.main.chat_bar.draft == "\n".join([*drafts, "of before", "words"])

@@ -7,7 +7,7 @@ from pathlib import Path
 from personas.versions.authorship import USER
 from tests.support.program import Program, make_store, program
 from tests.tui.test_app_layout import drawn
-from tui.screens.dialogs.conflict import ChooseText
+from tui.screens.dialogs.conflict import ConflictDialog
 
 PLACE = "<<<<<<< HEAD\n{}||||||| 12ab\n{}=======\n{}>>>>>>> their-branch\n"
 IN_PROMPT = (
@@ -24,9 +24,9 @@ def said(p: Program) -> str:
     return str(p.main.prompt_pane.banner.render())
 
 
-async def choose(p: Program, *keys: str) -> ChooseText:
+async def choose(p: Program, *keys: str) -> ConflictDialog:
     await p.press("f5")
-    dialog: ChooseText = await p.dialog(ChooseText)
+    dialog: ConflictDialog = await p.dialog(ConflictDialog)
     for number, key in enumerate(keys, 1):
         await p.until(
             lambda number=number: f"Place {number} of {len(keys)}" in drawn(dialog) and dialog.ready
@@ -41,7 +41,7 @@ async def test_the_sides_are_chosen_place_by_place_and_it_is_one_version(tmp_pat
     async with program(store, persona_id="one", size=(100, 30)) as p:
         await p.until(lambda: "F5 shows both sides" in said(p))
         await p.press("f5")
-        dialog = await p.dialog(ChooseText)
+        dialog = await p.dialog(ConflictDialog)
         assert "HEAD" in drawn(dialog) and "their-branch" in drawn(dialog)
         await p.press("escape")
         await p.until(lambda: p.app.screen is p.main)

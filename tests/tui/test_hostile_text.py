@@ -32,13 +32,13 @@ from agent.jobs.job import Approval, Question
 from agent.outputs.expectations import Verdict
 from agent.outputs.output_log import Output
 from personas.fields import FileError
-from personas.library.assembly import Line, Piece, assemble
+from personas.library.assembly import CompiledLine, Piece, assemble
 from personas.persona import Persona, TestInput
 from tests.support.program import make_store, program
 from tests.tui.test_app_dialogs import DIALOGS
 from tui.chat.panel_state import PanelState
 from tui.chat.persona_talk import TalkLine
-from tui.commands.slash import Offer
+from tui.commands.slash import Completion
 from tui.document.composition import Composition, LinkRow
 from tui.document.document import OpenDocument
 from tui.widgets.agent_panel import AgentPanel
@@ -61,17 +61,17 @@ from tui.widgets.persona_list import PersonaEntry, PersonaList
 from tui.widgets.plain_text import LiteralButton, LiteralLabel, LiteralStatic, label
 from tui.widgets.prompt_pane import Banner, PromptPane
 from tui.widgets.question_box import Choices, QuestionBox
-from tui.widgets.queued_messages import Queued, QueuedLines
+from tui.widgets.queued_messages import Queued, QueuedMessageList
 from tui.widgets.run_strip import RunStrip
 from tui.widgets.talk_panel import TalkPanel
-from tui.widgets.test_input_list import TestInputs
-from tui.widgets.text.document_editor import TextEditor
+from tui.widgets.test_input_list import TestInputList
+from tui.widgets.text.document_editor import DocumentEditor
 from tui.widgets.text.ellipsis import EllipsisStatic
 from tui.widgets.text.line_input import LineInput
 from tui.widgets.text.safe_text_area import LONG_LINE, SafeTextArea
 from tui.widgets.text.side_by_side import PairLayout, SideBySide, SideBySideText, TextPair
-from tui.widgets.text.virtual_static import LongStatic
-from tui.widgets.virtual_list import Row, RowList
+from tui.widgets.text.virtual_static import VirtualStatic
+from tui.widgets.virtual_list import Row, VirtualList
 
 HOSTILE = {
     "closing tag": "[/]",
@@ -195,12 +195,12 @@ def fill_question(box: QuestionBox, text: str) -> None:
     box.fit(12)
 
 
-def fill_queued(lines: QueuedLines, text: str) -> None:
+def fill_queued(lines: QueuedMessageList, text: str) -> None:
     lines.show([Queued("a", text, False), Queued("b", text, True)])
 
 
 def fill_commands(commands: CommandList, text: str) -> None:
-    commands.find = lambda _text: [Offer(text, text, text)]
+    commands.find = lambda _text: [Completion(text, text, text)]
     commands.offer(f"/{text}")
     commands.styles.offset = (0, 0)
 
@@ -256,7 +256,7 @@ async def fill_composition(pane: CompositionPane, text: str) -> None:
 def fill_compiled(pane: CompiledPane, text: str) -> None:
     lines = text.split("\n")
     piece = Piece(kind="part", name=text, replaced=(text,))
-    pane.show(text, [Line(line, piece, text, number) for number, line in enumerate(lines, start=1)])
+    pane.show(text, [CompiledLine(line, piece, text, number) for number, line in enumerate(lines, start=1)])
 
 
 def fill_persona_list(pane: PersonaList, text: str) -> None:
@@ -265,7 +265,7 @@ def fill_persona_list(pane: PersonaList, text: str) -> None:
     pane.show_badges(text, {text: "waiting"})
 
 
-def fill_inputs(pane: TestInputs, text: str) -> None:
+def fill_inputs(pane: TestInputList, text: str) -> None:
     inputs = (TestInput(id=text[:200], content=text),)
     pane.show(document_of(Persona(id="x", name="x", test_inputs=inputs)), fresh=True)
 
@@ -286,11 +286,11 @@ def update(widget: LiteralStatic | LiteralLabel, text: str) -> None:
 
 CASES: dict[type[Widget], tuple[Callable[[str], Widget], Callable[..., object] | None]] = {
     LiteralStatic: (LiteralStatic, update),
-    LongStatic: (LongStatic, update),
+    VirtualStatic: (VirtualStatic, update),
     EllipsisStatic: (EllipsisStatic, update),
     Banner: (Banner, update),
     RunStrip: (lambda text: RunStrip(), lambda strip, text: strip.show([text, text], text)),
-    MarginSigns: (lambda text: MarginSigns(TextEditor()), None),
+    MarginSigns: (lambda text: MarginSigns(DocumentEditor()), None),
     SideBySideText: (lambda text: SideBySideText(), fill_pairs),
     LiteralLabel: (LiteralLabel, update),
     LiteralButton: (LiteralButton, LiteralButton.set_label),
@@ -310,29 +310,29 @@ CASES: dict[type[Widget], tuple[Callable[[str], Widget], Callable[..., object] |
     QuestionBox: (lambda text: QuestionBox(), fill_question),
     Choices: (lambda text: Choices(), lambda choices, text: choices.show([text, text])),
     CommandList: (lambda text: CommandList(), fill_commands),
-    QueuedLines: (lambda text: QueuedLines(), fill_queued),
+    QueuedMessageList: (lambda text: QueuedMessageList(), fill_queued),
     CompositionPane: (lambda text: CompositionPane(), fill_composition),
     CompiledPane: (lambda text: CompiledPane(), fill_compiled),
     CompiledText: (lambda text: CompiledText(), None),
-    FindBar: (lambda text: FindBar(TextEditor()), lambda bar, text: setattr(bar.text, "raw", text)),
+    FindBar: (lambda text: FindBar(DocumentEditor()), lambda bar, text: setattr(bar.text, "raw", text)),
     LineInput: (lambda text: LineInput(text, hint=text), None),
     KeyLine: (lambda text: KeyLine(), lambda line, text: line.show([("f1", "help")], text)),
     PaneTabs: (lambda text: PaneTabs([("a", "A")]), None),
-    RowList: (
-        lambda text: RowList(empty="Nothing yet."),
+    VirtualList: (
+        lambda text: VirtualList(empty="Nothing yet."),
         lambda rows, text: rows.set_rows([Row("a", text, text), Row("b", text, tone="error")]),
     ),
     PersonaList: (lambda text: PersonaList(), fill_persona_list),
-    TestInputs: (lambda text: TestInputs(), fill_inputs),
+    TestInputList: (lambda text: TestInputList(), fill_inputs),
     FieldForm: (lambda text: FieldForm("form"), None),
     SettingsPane: (lambda text: SettingsPane(), fill_settings),
     PromptPane: (lambda text: PromptPane(), fill_prompt),
-    TextEditor: (lambda text: TextEditor(placeholder=text), lambda editor, text: editor.show(text)),
+    DocumentEditor: (lambda text: DocumentEditor(placeholder=text), lambda editor, text: editor.show(text)),
 }
 """How each class is made, with a text where it takes one, and how it is given the text afterwards."""
 
-LITERALS = [LiteralStatic, LongStatic, EllipsisStatic, LiteralLabel, LiteralButton]
-MADE_WITH_TEXT = [*LITERALS, SafeTextArea, ChatInput, LineInput, TextEditor]
+LITERALS = [LiteralStatic, VirtualStatic, EllipsisStatic, LiteralLabel, LiteralButton]
+MADE_WITH_TEXT = [*LITERALS, SafeTextArea, ChatInput, LineInput, DocumentEditor]
 
 
 def widget_classes() -> set[type[Widget]]:
@@ -437,9 +437,9 @@ async def test_a_question_in_the_empty_input_is_only_text() -> None:
 
 
 async def test_a_very_long_line_of_an_editor_looks_as_a_short_one_does() -> None:
-    app = Stage(TextEditor)
+    app = Stage(DocumentEditor)
     async with app.run_test(size=(40, 12)) as pilot:
-        editor = app.get(TextEditor)
+        editor = app.get(DocumentEditor)
         rows = []
         for rest in ("", "x" * LONG_LINE, ""):  # the first is drawn before the theme has its colours
             editor.show(f"a **b** c\x1b[31m\u202e\x7f `code` X {rest}\n")
@@ -474,7 +474,7 @@ async def test_what_is_told_and_what_a_tooltip_says_is_only_text(tmp_path: Path)
             p.app.show_message(text, error=True)
             await p.until(lambda: p.app.screen.query(Toast))
             p.main.personas.show_entries([PersonaEntry("one", text, text, text)])
-            p.main.personas.rows.post_message(RowList.Highlighted(p.main.personas.rows, "one"))
+            p.main.personas.rows.post_message(VirtualList.Highlighted(p.main.personas.rows, "one"))
             await p.pilot.pause()
             check(p.app)
             tooltip = p.main.personas.rows.tooltip

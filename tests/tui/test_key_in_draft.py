@@ -15,22 +15,22 @@ from tests.tui.test_app_connect import WORKS
 from tests.tui.test_app_settings import preferences
 from tui.drafts.store import DraftStore
 from tui.terminal import secrets as secret_text
-from tui.terminal.secrets import GRACE, SecondThought, is_key, keep_out, redact
+from tui.terminal.secrets import GRACE, SendTwiceGuard, is_key, keep_out, redact
 from tui.widgets import chat_bar
 
 PASTED = "sk-ant-api03-abcdefghijklmnopqrstuvwxyz"
 
 
 @pytest.mark.parametrize(
-    ("text", "alone"),
+    ("text", "is_alone"),
     [
         *((text, True) for text in (PASTED, f" {PASTED}\n", f'"{PASTED}"', f"export ANTHROPIC_API_KEY={PASTED}")),
         *((text, True) for text in (f"/model {PASTED}", "x-api-key: abcdefgh", "in-the-environment")),
         *((text, False) for text in ("", "hello", "[secret]", f"is {PASTED} good?", "/model offline", "sk-1")),
     ],
 )  # fmt: skip
-def test_what_is_nothing_but_a_key(text: str, alone: bool) -> None:
-    assert is_key(text, {"SOME_TOKEN": "in-the-environment"}) is alone
+def test_what_is_nothing_but_a_key(text: str, is_alone: bool) -> None:
+    assert is_key(text, {"SOME_TOKEN": "in-the-environment"}) is is_alone
 
 
 @pytest.mark.parametrize("secret", ["abcd", "hunter2"])
@@ -42,7 +42,7 @@ def test_a_short_secret_that_was_typed_is_left_out(monkeypatch: pytest.MonkeyPat
 
 
 def test_a_key_that_was_let_through_is_asked_about_again() -> None:
-    asks = SecondThought()
+    asks = SendTwiceGuard()
     assert [asks.lets(PASTED, now) for now in (1.0, 1.0 + GRACE / 2, 1.0 + GRACE)] == [False, False, True]
     assert not asks.lets(PASTED, 9.0), "it was let through once, not for good"
     assert not asks.lets("sk-another-key", 19.0)

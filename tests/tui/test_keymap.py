@@ -11,7 +11,7 @@ from tui.cli.program.key_probe import meaning
 from tui.commands.footer_keys import FooterState, keys_now
 from tui.commands.keymap import check_keys, normal, refusal
 from tui.commands.registry import COMMANDS, first_key, help_rows
-from tui.screens.dialogs.command_palette import Switcher
+from tui.screens.dialogs.command_palette import CommandPaletteDialog
 from tui.screens.dialogs.help import Help, _page
 from tui.settings.schema import Settings, load_settings
 
@@ -151,7 +151,7 @@ async def test_the_screen_goes_by_the_keymap(tmp_path: Path) -> None:
         await p.press("f1")
         await p.until(lambda: "The conversation is empty." in p.messages)
         await p.press("ctrl+p", "greater_than_sign", *"quit")
-        await p.until(lambda: isinstance(p.app.screen, Switcher))
+        await p.until(lambda: isinstance(p.app.screen, CommandPaletteDialog))
         rows = p.app.screen.query_one("#matches").rows
         assert [(row.text, row.head) for row in rows] == [("Quit", "Ctrl+W")]
         await p.press("escape")

@@ -14,7 +14,7 @@ from tui.cli.program.key_probe import meaning
 from tui.commands.footer_keys import FooterState, keys_now
 from tui.commands.keymap import check_keys
 from tui.commands.registry import COMMANDS, HELP_ONLY_KEYS, help_rows, hint, key_name, keys_of, sentence
-from tui.screens.dialogs.command_palette import Switcher
+from tui.screens.dialogs.command_palette import CommandPaletteDialog
 from tui.screens.dialogs.diff import ShowDiff
 from tui.screens.dialogs.help import Help
 from tui.screens.main.program_actions import ProgramActions
@@ -129,7 +129,7 @@ async def test_no_screen_and_no_dialog_names_a_key_that_was_moved(tmp_path: Path
 async def test_the_key_that_opens_a_dialog_closes_it_wherever_it_was_moved(tmp_path: Path) -> None:
     keys = {"help": "f10", "persona.switch": "f11", "edit.compare": "f2"}
     async with program(make_store(tmp_path), settings=Settings(keys=keys)) as p:
-        for key, kind in (("f10", Help), ("f11", Switcher)):
+        for key, kind in (("f10", Help), ("f11", CommandPaletteDialog)):
             await p.press(key)
             await p.dialog(kind)
             await p.press(key)

@@ -19,7 +19,7 @@ from tui.app import shutdown as ending
 from tui.document import debounce
 from tui.drafts.store import DraftStore
 from tui.screens.dialogs.confirm import Confirm
-from tui.screens.dialogs.quit_dialog import Leaving
+from tui.screens.dialogs.quit_dialog import QuitDialog
 from tui.screens.dialogs.text_prompt import AskText
 from tui.screens.main import screen as main
 
@@ -72,7 +72,7 @@ async def wait_then_type(p: Program, gate: Gate, monkeypatch: pytest.MonkeyPatch
     await p.say("go")
     await p.until(lambda: p.main.conversation.running)
     p.main.action_leave()
-    await p.dialog(Leaving)
+    await p.dialog(QuitDialog)
     await p.press("w")
     await p.until(lambda: p.app.screen is p.main)
     monkeypatch.setattr(Store, "change", refuse)
@@ -90,14 +90,14 @@ async def test_who_quits_twice_in_one_go_is_asked_once(tmp_path: Path) -> None:
         await p.until(lambda: p.main.conversation.running)
         p.main.action_leave()
         p.main.action_leave()
-        await p.dialog(Leaving)
+        await p.dialog(QuitDialog)
         for _ in range(20):  # time enough for a second one
             await p.pilot.pause()
         assert len(p.app.screen_stack) == 2
         await p.press("escape")
         await p.until(lambda: p.app.screen is p.main)
         p.main.action_leave()
-        await p.dialog(Leaving)
+        await p.dialog(QuitDialog)
         gate.set()
 
 
@@ -128,7 +128,7 @@ async def test_a_task_is_found_interrupted_unless_the_person_stopped_it(tmp_path
         await p.until(lambda: p.main.conversation.runs.working)
         if how == "stop and quit":
             p.main.action_leave()
-            await p.dialog(Leaving)
+            await p.dialog(QuitDialog)
             await p.press("s")
         elif how == "signal":
             p.app.shutdown.by_signal(129)
@@ -152,7 +152,7 @@ async def test_what_is_typed_after_the_question_is_written_elsewhere(
         await p.write("my ")
         await p.until(lambda: p.main.documents and p.main.documents.would_lose())
         assert p.main.documents is not None
-        agreed = p.main.documents.nowhere_else()
+        agreed = p.main.documents.memory_only()
         await p.write("own ")
         await p.app.shutdown.leave(0, given_up=agreed)
     assert "my own first line" in elsewhere(tmp_path)

@@ -15,12 +15,12 @@ from tests.support.program import Program, make_store, program
 from tests.tui.test_app_layout import drawn
 from tests.tui.test_clicks import click, place_of
 from tui.screens.dialogs.comparison import ShowComparison
-from tui.screens.dialogs.conflict import ChooseText
-from tui.screens.dialogs.picker import Pick
+from tui.screens.dialogs.conflict import ConflictDialog
+from tui.screens.dialogs.picker import Picker
 from tui.screens.dialogs.text_prompt import AskLine
 from tui.screens.dialogs.versions import Versions
 from tui.screens.library.blast_radius import ShowBlastRadius
-from tui.screens.library.place import LibraryPlace
+from tui.screens.library.place import LibraryScreen
 from tui.settings.schema import Settings
 
 FILES = {
@@ -61,14 +61,14 @@ def library_store(root: Path) -> FaultyStore:
     return store
 
 
-async def open_place(p: Program) -> LibraryPlace:
+async def open_place(p: Program) -> LibraryScreen:
     """Open the library as a person does, and wait until who uses what is counted."""
     await p.say("/library")
-    await p.until(lambda: isinstance(p.app.screen, LibraryPlace) and "2 users" in drawn(p.app.screen))
+    await p.until(lambda: isinstance(p.app.screen, LibraryScreen) and "2 users" in drawn(p.app.screen))
     return p.app.screen  # type: ignore[return-value]
 
 
-def rows(place: LibraryPlace) -> list[str]:
+def rows(place: LibraryScreen) -> list[str]:
     return [f"{row.head} {row.text} {row.tail}".strip() for row in place.rows.rows]
 
 
@@ -100,7 +100,7 @@ async def test_the_main_screen_opens_a_document_of_the_library_by_its_name(tmp_p
     store = library_store(tmp_path)
     async with program(store, persona_id="amy", size=(160, 50)) as p:
         p.main.open_library("skill", "pdf")
-        await p.until(lambda: isinstance(p.app.screen, LibraryPlace) and "Read it." in drawn(p.app.screen))
+        await p.until(lambda: isinstance(p.app.screen, LibraryScreen) and "Read it." in drawn(p.app.screen))
         place = p.app.screen
         assert place.focused is place.editor  # type: ignore[attr-defined]
         await p.write("Now: ")
@@ -164,7 +164,7 @@ async def test_documents_are_made_copied_renamed_deleted_and_brought_back_by_key
         await p.until(lambda: "already a part called icy" in drawn(p.app.screen))
         await p.write("er")  # behind what is selected no more
         await p.press("enter")
-        await p.dialog(Pick)
+        await p.dialog(Picker)
         await p.write("ton")
         await p.press("enter")
         await p.until(lambda: p.app.screen is place and place.focused is place.editor)
@@ -199,7 +199,7 @@ async def test_documents_are_made_copied_renamed_deleted_and_brought_back_by_key
         await p.told("icyest is deleted. It is kept as a version; u brings it back.")
         await p.until(lambda: "icyest" not in str(rows(place)))
         await p.press("u")
-        await p.dialog(Pick)
+        await p.dialog(Picker)
         await p.press("enter")
         await p.until(lambda: p.app.screen is place and place.focused is place.editor)
         await p.until(lambda: place.editor.text == "Colder." and store.text("part/icyest"))
@@ -212,7 +212,7 @@ async def test_documents_are_made_copied_renamed_deleted_and_brought_back_by_key
         await p.until(lambda: p.app.screen is place)
         place.rows.select("warm-brief")
         await p.press("b")
-        await p.dialog(Pick)
+        await p.dialog(Picker)
         await p.press("down", "enter")
         await p.until(lambda: p.app.screen is p.main and p.main.documents.id == "ben")
 
@@ -252,7 +252,7 @@ async def test_a_broken_document_names_the_place_and_a_conflict_is_chosen(tmp_pa
             lambda: "This text was changed elsewhere in the same lines. F5 shows both" in drawn(place)
         )
         await p.press("f5")
-        await p.dialog(ChooseText)
+        await p.dialog(ConflictDialog)
         await p.press("1")
         await p.until(lambda: "XAsk back." in path.read_text(encoding="utf-8"))
 

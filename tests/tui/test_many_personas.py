@@ -129,7 +129,7 @@ async def test_a_message_on_its_way_is_stopped_or_left_as_a_whole(tmp_path: Path
         p.main.chat_bar.set_draft("")
         await p.press("escape")
         await p.until(lambda: "0 of 3 personas have a proposal. Failed: P0" in strip(p))
-        assert p.main.conversation.together is None and len(model.requests) == 1
+        assert p.main.conversation.broadcast is None and len(model.requests) == 1
         await p.say("/review")
         await p.told("No proposal waits for your word.")
         await send()
@@ -154,8 +154,8 @@ async def test_keys_in_the_queue_go_to_the_proposal_that_they_are_for(
         run = proposals.ProposalStore(Store(store.home), key, by)
         run.change(key, EditPrompt("kind", "warm"), revision=None, by=by)
     refuse, may_go_on = proposals.refuse, threading.Event()
-    monkeypatch.setattr(proposals, "refuse", lambda *given: may_go_on.wait(60) and refuse(*given))
-    monkeypatch.setattr(key_order, "LONGEST", 60.0)
+    monkeypatch.setattr(proposals, "refuse", lambda *given: may_go_on.wait(600) and refuse(*given))
+    monkeypatch.setattr(key_order, "LONGEST", 600.0)
     async with program(store, persona_id="p0") as p:
         await p.say("/review")
         dialog = await proposal(p, "1")

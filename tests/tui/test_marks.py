@@ -10,7 +10,7 @@ from agent.models.scripted import Hang, answer
 from tests.support.program import make_store, program
 from tests.tui.test_app_layout import drawn
 from tui.screens.dialogs.confirm import Confirm
-from tui.screens.dialogs.picker import Pick
+from tui.screens.dialogs.picker import Picker
 from tui.widgets.virtual_list import MARK
 
 THREE = {name: f'name = "{name.title()}"\nsystem_prompt = "I am {name}."\n' for name in ("a", "b", "c")}
@@ -117,7 +117,7 @@ async def test_marked_test_inputs_are_moved_or_copied_to_a_persona_and_one_undo_
     async with program(store) as p:
         p.main.action_go("tests")
         await p.press("space", "space", "m")
-        assert "Move 2 test inputs to" in drawn(await p.dialog(Pick))
+        assert "Move 2 test inputs to" in drawn(await p.dialog(Picker))
         await p.press("b", "enter")
         await p.told("2 test inputs moved to b. Ctrl+Z takes it back.")
         assert (ids("a"), ids("b")) == (["z"], ["y", "x", "y-2"]) and "# why\nsamples = 2" in store.text("b")
@@ -130,7 +130,7 @@ async def test_marked_test_inputs_are_moved_or_copied_to_a_persona_and_one_undo_
         await p.until(lambda: len(p.main.tests.rows.rows) == 3)
         p.main.tests.rows.select("y")
         await p.say("/copy")
-        assert "Copy y to" in drawn(await p.dialog(Pick))
+        assert "Copy y to" in drawn(await p.dialog(Picker))
         await p.press("down", "enter")
         await p.told("1 test input copied to Cc. Ctrl+Z there takes it back.")
         assert (ids("a"), ids("c")) == (["x", "y", "z"], ["y"])

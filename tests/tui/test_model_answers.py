@@ -20,8 +20,8 @@ from tests.support.program import Gate, GatedModel, make_store, program
 from tests.tui.test_app_layout import drawn
 from tests.tui.test_app_settings import preferences
 from tui.cli.agent.stream import JsonPrinter, TextPrinter
-from tui.screens.dialogs.connect_dialog import Connect
-from tui.screens.dialogs.picker import Pick
+from tui.screens.dialogs.connect_dialog import ConnectDialog
+from tui.screens.dialogs.picker import Picker
 
 NOTHING = "The model answered with nothing; nothing was changed."
 NO_TOOLS = "Its chat template knows no tools: the model can talk, but not change anything."
@@ -109,15 +109,15 @@ async def test_the_ways_to_a_model_tell_whether_it_calls_tools(
     settings = preferences(tmp_path, f'base_url = "{llama.url}"\nmodel = "a-model"\n')
     async with program(make_store(tmp_path), preferences=settings) as p:
         p.main.action_choose_model()
-        dialog = await p.dialog(Connect)
+        dialog = await p.dialog(ConnectDialog)
         assert NO_TOOLS in words(dialog)
         dialog.query_one("#choices").select("local")
         await p.press("enter")
-        assert NO_TOOLS in words(await p.dialog(Pick))
+        assert NO_TOOLS in words(await p.dialog(Picker))
         await p.press("escape")
         llama.props = {}
         p.main.action_choose_model()
-        assert "not known to have called a tool" in words(await p.dialog(Connect))
+        assert "not known to have called a tool" in words(await p.dialog(ConnectDialog))
 
 
 SILENCE = [Waiting(5.0), Waiting(10.0)]

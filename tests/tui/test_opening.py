@@ -18,7 +18,7 @@ from tests.tui.test_dialog_answers import at_once
 from tests.tui.test_messages_underway import hold_up, said_to
 from tui.app import emergency_save as last_resort
 from tui.screens.dialogs.confirm import Confirm
-from tui.screens.dialogs.picker import Pick
+from tui.screens.dialogs.picker import Picker
 from tui.screens.dialogs.text_prompt import AskLine
 from tui.screens.main.persona_catalog import CatalogReader
 
@@ -226,7 +226,7 @@ async def test_a_dialog_on_the_conversation_is_there_before_that_is_read(
     store = make_store(tmp_path)
     async with program(store, answer("Yes."), persona_id="one") as p:
         await p.run_to_end("first")
-    for keys, dialog in ("ctrl+r", Pick), ("ctrl+f", AskLine), ("/clear enter", Confirm):
+    for keys, dialog in ("ctrl+r", Picker), ("ctrl+f", AskLine), ("/clear enter", Confirm):
         with monkeypatch.context() as patch:
             read = hold_up(patch, "one")
             async with program(store, persona_id="one", ready=False) as p:
@@ -236,11 +236,11 @@ async def test_a_dialog_on_the_conversation_is_there_before_that_is_read(
                 asked = await p.dialog(dialog)
                 read.set()
                 await p.until(p.main.conversation.settled.is_set)
-                if dialog is Pick:
+                if dialog is Picker:
                     await p.until(lambda asked=asked: asked._rows)
                 await p.press(*"first" if dialog is AskLine else (), "enter")
                 await p.until(lambda: p.app.screen is p.main)
-                if dialog is Pick:
+                if dialog is Picker:
                     assert p.main.chat_bar.draft == "first"
                     p.main.chat_bar.set_draft("")
                 elif dialog is AskLine:

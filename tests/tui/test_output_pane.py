@@ -10,7 +10,7 @@ from textual.app import App, ComposeResult
 
 from agent.core.model import Usage
 from agent.outputs.output_log import PASTED, RECORDING, Output, OutputLog, make_output
-from agent.outputs.runner import OutputStart, OutputText, RunEnd, RunStart, Trial
+from agent.outputs.runner import OutputStart, OutputText, PlannedSample, RunEnd, RunStart
 from agent.outputs.variant import variant_of
 from personas.changes import SetPrompt
 from personas.store import Store
@@ -128,7 +128,7 @@ async def test_it_follows_what_changes(tmp_path: Path) -> None:
         await p.until(lambda: "3 of 4" in seen(p) and "So sorry about that" in seen(p))
         # an answer that is being made comes first, and grows
         persona, outputs = store.get("kind"), p.main.outputs
-        trial = Trial(variant_of(store, persona, model="m"), persona.test_inputs[0], 1)
+        trial = PlannedSample(variant_of(store, persona, model="m"), persona.test_inputs[0], 1)
         for event in (RunStart([trial]), OutputStart(trial), OutputText(trial, "Sorry, I ")):
             outputs._hear_in_loop(event)
         await p.until(lambda: "4 of 5" in seen(p))

@@ -9,7 +9,7 @@ from textual.events import Paste
 
 from tests.support.program import Program, make_store, program
 from tests.tui.test_app_layout import drawn
-from tui.screens.dialogs.picker import Pick
+from tui.screens.dialogs.picker import Picker
 from tui.screens.dialogs.text_prompt import AskText
 
 ONE = 'name = "One"\n\n[[test_inputs]]\nid = "sum"\ncontent = "What is 2+2?"\n'
@@ -24,7 +24,7 @@ async def test_a_paste_into_the_list_asks_how_many_it_is_but_for_a_single_line(t
     async with program(make_store(tmp_path, {"one": ONE})) as p:
         p.main.action_go("tests")
         p.app.post_message(Paste(LINES))
-        shown = drawn(await p.dialog(Pick))
+        shown = drawn(await p.dialog(Picker))
         assert "3 test inputs, one a line?" in shown and "Who are you?" in shown
         await p.press("enter")
         await p.told("2 test inputs added. 1 is there already. Ctrl+Z takes it back.")
@@ -34,7 +34,7 @@ async def test_a_paste_into_the_list_asks_how_many_it_is_but_for_a_single_line(t
         await p.until(lambda: len(contents(p)) == 1)
 
         p.app.post_message(Paste(LINES))
-        await p.dialog(Pick)
+        await p.dialog(Picker)
         await p.press("down", "enter")
         await p.until(lambda: len(contents(p)) == 2)
         assert contents(p)[1] == "Who are you?\n\n  What now?\nWhat is 2+2?"
@@ -61,7 +61,7 @@ async def test_a_paste_into_the_field_of_a_new_one_may_be_several(
         await p.press("n")
         dialog = await p.dialog(AskText)
         p.app.post_message(Paste(text))
-        assert title in drawn(await p.dialog(Pick))
+        assert title in drawn(await p.dialog(Picker))
         await p.press("escape")
         await p.until(lambda: p.app.screen is dialog)
         p.app.post_message(Paste("One line"))
@@ -70,12 +70,12 @@ async def test_a_paste_into_the_field_of_a_new_one_may_be_several(
         await p.until(lambda: dialog._answer.text == "One line\nand more")
         dialog._answer.text = ""
         p.app.post_message(Paste(text))
-        await p.dialog(Pick)
+        await p.dialog(Picker)
         await p.press("down", "enter")
         await p.until(lambda: dialog._answer.text == text and p.app.screen is dialog)
         dialog._answer.text = ""
         p.app.post_message(Paste(text))
-        await p.dialog(Pick)
+        await p.dialog(Picker)
         await p.press("enter")
         await p.told("2 test inputs added.")
         await p.until(lambda: p.app.screen is p.main)

@@ -20,13 +20,13 @@ from tests.support.program import Program, make_store, program
 from tests.tui.test_app_connect import choose
 from tests.tui.test_app_settings import page, preferences
 from tests.tui.test_dialog_answers import at_once
-from tui.screens.dialogs.command_palette import Switcher
+from tui.screens.dialogs.command_palette import CommandPaletteDialog
 from tui.screens.dialogs.connect_dialog import AskSecret
 from tui.screens.dialogs.expectations import EditExpectation
-from tui.screens.dialogs.picker import Pick
+from tui.screens.dialogs.picker import Picker
 from tui.screens.dialogs.settings import ProgramSettings
 from tui.screens.dialogs.text_prompt import AskLine
-from tui.screens.library.place import LibraryPlace
+from tui.screens.library.place import LibraryScreen
 from tui.widgets.persona_fields import FIELDS
 from tui.widgets.text.line_input import LIMIT, LineInput
 
@@ -64,15 +64,15 @@ async def walk(p: Program) -> AsyncIterator[LineInput]:
         while p.app.screen is not main:
             before = p.app.screen
             await p.press("escape")
-            if isinstance(before, ProgramSettings | LibraryPlace):
+            if isinstance(before, ProgramSettings | LibraryScreen):
                 continue
             await p.until(lambda: p.app.screen is not before)  # noqa: B023 - called at once
 
-    yield await dialog(Switcher, "ctrl+p")
+    yield await dialog(CommandPaletteDialog, "ctrl+p")
     await close()
     yield await dialog(AskLine, "ctrl+f")
     await close()
-    yield await dialog(Pick, "ctrl+r")
+    yield await dialog(Picker, "ctrl+r")
     await close()
     await page(p, "model")
     yield await dialog(ProgramSettings, "enter")
@@ -84,7 +84,7 @@ async def walk(p: Program) -> AsyncIterator[LineInput]:
     yield await dialog(EditExpectation)
     await close()
     await p.say("/library")
-    await p.dialog(LibraryPlace)
+    await p.dialog(LibraryScreen)
     await p.press("slash")
     await p.until(lambda: isinstance(p.app.focused, LineInput))
     yield p.app.focused  # type: ignore[misc]

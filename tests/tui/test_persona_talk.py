@@ -23,7 +23,7 @@ from tui.external_editor.process import ExternalEditor
 from tui.screens.dialogs.picker import PickSeveral
 from tui.widgets.plain_text import LiteralButton
 from tui.widgets.talk_panel import TalkPanel
-from tui.widgets.virtual_list import RowList
+from tui.widgets.virtual_list import VirtualList
 
 EVIL = "".join(ESCAPES[name] for name in ("clear screen", "title", "bidi override", "bell"))
 ANN = 'name = "Ann"\nsystem_prompt = "ann"\n'
@@ -232,7 +232,7 @@ async def test_a_message_becomes_a_test_input_by_key_and_by_mouse(
         await p.press("ctrl+z")
         await p.until(lambda: len(p.store.get("ann").test_inputs) == 1)
         assert p.main.panes.widget(type(p.main.tests)).rows is not None and isinstance(
-            p.main.tests.rows, RowList
+            p.main.tests.rows, VirtualList
         )
 
 

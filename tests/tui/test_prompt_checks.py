@@ -17,7 +17,7 @@ from tests.support.messages_answers import Refusal, Reply, say
 from tests.support.messages_server import MessagesServer
 from tests.support.program import STAYS, Program, make_store, program
 from tui.screens.dialogs.bisected import ShowBisected
-from tui.screens.dialogs.picker import Pick
+from tui.screens.dialogs.picker import Picker
 from tui.screens.dialogs.versions import Versions
 from tui.settings.schema import Settings
 from tui.widgets.margin_signs import MarginSigns
@@ -74,7 +74,7 @@ async def test_the_version_that_turned_a_verdict_is_found_and_reverted(
         store.change("kind", SetPrompt(prompt), revision=None, by=Author("import"))
     async with program(store, settings=settings, size=(80, 24)) as p:
         await p.say("/bisect")
-        await p.dialog(Pick)
+        await p.dialog(Picker)
         assert "refund" in seen(p) and "short" in seen(p)
         await p.press("enter")
         await p.dialog(ShowBisected)
@@ -105,7 +105,7 @@ async def test_the_version_that_turned_a_verdict_is_found_and_reverted(
         await p.dialog(Versions)
         await p.until(lambda: "the first text" in seen(p))
         await p.press("end", "up", "b")  # version 1
-        await p.dialog(Pick)
+        await p.dialog(Picker)
         await p.press("enter")
         await p.dialog(ShowBisected)
         assert "version 1 passes" in seen(p) and "version 0 passes" not in seen(p)

@@ -21,7 +21,7 @@ from tui.external_editor.process import ExternalEditor
 from tui.recording.locate import persona_at_start
 from tui.recording.recorded_session import Recording
 from tui.screens.dialogs.confirm import Confirm
-from tui.screens.dialogs.conflict import ChooseText
+from tui.screens.dialogs.conflict import ConflictDialog
 
 TOML = 'name = "One"\nsystem_prompt_file = "prompts/one.md"\n'
 HEAD = "---\nname: one  # kept\n---\n"
@@ -82,7 +82,7 @@ async def test_a_conflict_is_chosen_from_and_a_missing_file_written_anew(
             file.write_text(file.read_text().replace("first", "theirs"))
             await p.until(lambda: p.state == "conflict")
             await p.press("f5")
-            await p.dialog(ChooseText)
+            await p.dialog(ConflictDialog)
             await p.press("2")
             await p.until(lambda: p.state == "saved" and p.prompt.raw.startswith("theirs"))
         file.unlink()

@@ -17,7 +17,7 @@ from tests.support.program import Program, make_store, program
 from tests.tui.test_app_layout import drawn
 from tui.screens.dialogs.proposal import ShowProposal
 from tui.screens.dialogs.versions import Versions
-from tui.widgets.virtual_list import RowList
+from tui.widgets.virtual_list import VirtualList
 
 
 @pytest.fixture(autouse=True)
@@ -102,4 +102,4 @@ async def test_what_cannot_be_kept_is_said_and_only_refused(tmp_path: Path) -> N
 
 
 def timeline(p: Program) -> list[str]:
-    return [row.text for row in p.app.screen.query_one(RowList).rows]
+    return [row.text for row in p.app.screen.query_one(VirtualList).rows]

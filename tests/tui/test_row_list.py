@@ -6,7 +6,7 @@ import time
 
 from textual.app import App, ComposeResult
 
-from tui.widgets.virtual_list import Row, RowList
+from tui.widgets.virtual_list import Row, VirtualList
 
 
 class Host(App[None]):
@@ -15,9 +15,9 @@ class Host(App[None]):
         self.chosen: list[str] = []
 
     def compose(self) -> ComposeResult:
-        yield RowList(empty="nothing [/]")
+        yield VirtualList(empty="nothing [/]")
 
-    def on_row_list_chosen(self, event: RowList.Chosen) -> None:
+    def on_virtual_list_chosen(self, event: VirtualList.Chosen) -> None:
         self.chosen.append(event.key)
 
 
@@ -28,7 +28,7 @@ def rows(count: int) -> list[Row]:
 async def test_keys_move_and_choose_and_the_cursor_stays_on_its_row() -> None:
     app = Host()
     async with app.run_test(size=(30, 8)) as pilot:
-        table = app.query_one(RowList)
+        table = app.query_one(VirtualList)
         table.focus()
         table.set_rows(rows(50))
         await pilot.press("j", "down", "k", "enter", "end", "enter", "pageup", "g")
@@ -48,16 +48,16 @@ async def test_keys_move_and_choose_and_the_cursor_stays_on_its_row() -> None:
 async def test_a_click_opens_a_row_and_one_below_the_last_does_nothing() -> None:
     app = Host()
     async with app.run_test(size=(30, 8)) as pilot:
-        app.query_one(RowList).set_rows(rows(3))
-        await pilot.click(RowList, offset=(2, 1))
-        await pilot.click(RowList, offset=(2, 6))
+        app.query_one(VirtualList).set_rows(rows(3))
+        await pilot.click(VirtualList, offset=(2, 1))
+        await pilot.click(VirtualList, offset=(2, 6))
         assert app.chosen == ["1"]
 
 
 async def test_ten_thousand_rows_draw_as_fast_as_ten() -> None:
     app = Host()
     async with app.run_test(size=(30, 8)):
-        table = app.query_one(RowList)
+        table = app.query_one(VirtualList)
 
         def frame(count: int) -> float:
             table.set_rows(rows(count))

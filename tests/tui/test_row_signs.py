@@ -11,25 +11,25 @@ from agent.jobs.job import Question
 from tests.support.program import ONE, TWO, Program, make_store, program
 from tests.tui.test_app_settings import preferences
 from tests.tui.test_question_box import Stage
-from tui.screens.dialogs.command_palette import Switcher
-from tui.screens.dialogs.picker import Pick
+from tui.screens.dialogs.command_palette import CommandPaletteDialog
+from tui.screens.dialogs.picker import Picker
 from tui.screens.dialogs.settings import ProgramSettings
 from tui.terminal.ascii_fallback import Charset
 from tui.widgets.persona_list import SIGNS
 from tui.widgets.question_box import GRACE
-from tui.widgets.virtual_list import CURRENT, MARK, POINTER, Row, RowList
+from tui.widgets.virtual_list import CURRENT, MARK, POINTER, Row, VirtualList
 
 INPUTS = "".join(f'\n[[test_inputs]]\nid = "{name}"\ncontent = "say {name}"\n' for name in ("a", "b", "c"))
 
 
-def signs(rows: RowList) -> list[str]:
+def signs(rows: VirtualList) -> list[str]:
     """The signs of the rows that are seen: of the cursor, then of what the row is."""
     return [rows.render_line(y).text[:2] for y in range(min(rows.size.height, len(rows.rows)))]
 
 
-async def opened(p: Program, kind: type[Screen[object]]) -> RowList:
+async def opened(p: Program, kind: type[Screen[object]]) -> VirtualList:
     dialog = await p.dialog(kind)
-    rows = dialog.query_one(RowList)
+    rows = dialog.query_one(VirtualList)
     await p.until(lambda: rows.size.height > 1 and len(rows.rows) > 1)
     return rows
 
@@ -64,7 +64,7 @@ async def test_the_row_of_the_cursor_is_told_from_what_is_open_or_holds_in_every
         await p.press("backspace")
 
         p.main.action_switch_persona()
-        rows = await opened(p, Switcher)
+        rows = await opened(p, CommandPaletteDialog)
         await p.press("down")
         assert signs(rows) == [what, here]
         await p.press("escape")
@@ -78,7 +78,7 @@ async def test_the_row_of_the_cursor_is_told_from_what_is_open_or_holds_in_every
         )
         rows.select("theme")
         await p.press("enter")
-        rows = await opened(p, Pick)
+        rows = await opened(p, Picker)
         await p.press("down")
         assert signs(rows)[1] == here and sum(CURRENT in sign for sign in signs(rows)) <= 1
         await p.press("escape", "escape")
@@ -86,14 +86,14 @@ async def test_the_row_of_the_cursor_is_told_from_what_is_open_or_holds_in_every
         p.main.action_go("settings")
         p.main.settings.field("effort").focus()
         await p.press("enter")
-        rows = await opened(p, Pick)
+        rows = await opened(p, Picker)
         assert signs(rows)[:2] == [both, "  "]
         await p.press("down")
         assert signs(rows)[:2] == [what, here]
         await p.press("escape")
 
-        p.app.push_screen(Pick("Recall a message", [Row(key, key) for key in "abc"], filter=True))
-        rows = await opened(p, Pick)
+        p.app.push_screen(Picker("Recall a message", [Row(key, key) for key in "abc"], filter=True))
+        rows = await opened(p, Picker)
         await p.press("down")
         assert signs(rows) == ["  ", here, "  "], "the keys go to the field"
 
@@ -110,6 +110,6 @@ async def test_the_answers_to_a_question_have_the_same_sign() -> None:
 
 def test_a_row_where_a_word_begins_with_what_is_typed_stands_before_one_where_it_lies_within() -> None:
     texts = {"a": "in-scene: for a role-play", "b": "plain-brief", "c": "not for me"}
-    pick = Pick("Link", [Row(key, text, head="part tone") for key, text in texts.items()], filter=True)
+    pick = Picker("Link", [Row(key, text, head="part tone") for key, text in texts.items()], filter=True)
     assert [row.key for row in pick._found("pla")] == ["b", "a"]
     assert [row.key for row in pick._found("")] == ["a", "b", "c"]

@@ -8,19 +8,19 @@ from agent.outputs.output_log import Output, OutputLog
 from personas.library_store import LibraryStore
 from tests.support.program import Program, make_store, program
 from tests.tui.test_app_layout import drawn
-from tui.screens.dialogs.found import Found
-from tui.screens.dialogs.picker import Pick
+from tui.screens.dialogs.picker import Picker
 from tui.screens.dialogs.proposal import ShowProposal
+from tui.screens.dialogs.search_results import SearchResults
 from tui.screens.dialogs.text_prompt import AskLine
-from tui.screens.library.place import LibraryPlace
-from tui.widgets.virtual_list import RowList
+from tui.screens.library.place import LibraryScreen
+from tui.widgets.virtual_list import VirtualList
 
 
 async def choose(p: Program, text: str, place: str) -> None:
     """Find a text and go where it stands."""
     await p.say(f"/find {text}")
-    dialog = await p.dialog(Pick)
-    rows = dialog.query_one(RowList)
+    dialog = await p.dialog(Picker)
+    rows = dialog.query_one(VirtualList)
     await p.until(lambda: rows.rows)
     at = [f"{row.head} {row.tail}" for row in rows.rows].index(place)
     rows.cursor = at
@@ -44,19 +44,19 @@ async def test_what_is_found_is_gone_to(tmp_path: Path) -> None:
         await choose(p, "i am", "two output sum:1")
         await p.until(lambda: "Four, I am told." in p.main.output_viewing._pane.text)
         await choose(p, "i am", "part/warm content:2")
-        place = await p.dialog(LibraryPlace)
+        place = await p.dialog(LibraryScreen)
         await p.until(lambda: p.main.library.controller.documents.id == "part/warm")
         place.dismiss(None)
         await p.until(lambda: p.app.screen is p.main)
 
         await p.say("/find ^(s.*nd|[")
-        dialog = await p.dialog(Found)
+        dialog = await p.dialog(SearchResults)
         await p.until(lambda: "Nothing here." in drawn(dialog))
         await p.press("f2")
         await p.until(lambda: "is not a regular expression" in drawn(dialog))
         await p.press("escape")
         await p.say("/find ^s.*nd l")
-        dialog = await p.dialog(Found)
+        dialog = await p.dialog(SearchResults)
         await p.until(lambda: "Nothing here." in drawn(dialog) and "F2 as an expression" in drawn(dialog))
         await p.press("f2")
         await p.until(lambda: "second line" in drawn(dialog) and "Find the expression ^s" in drawn(dialog))

@@ -11,7 +11,7 @@ import pytest
 from tui.settings.loader import BrokenSettings
 from tui.settings.schema import (
     ConfigError,
-    Loaded,
+    LoadedSettings,
     check_values,
     load_settings,
     of_looks,
@@ -22,7 +22,7 @@ from tui.settings.schema import (
 SECRET = "sk-ant-api03-AAAABBBBCCCC"
 
 
-def read(folder: Path, text: str) -> Loaded:
+def read(folder: Path, text: str) -> LoadedSettings:
     path = folder / "config.toml"
     path.write_bytes(text.encode("utf-8", "surrogateescape"))
     return load_settings({"PERSONA_CONFIG": str(path)})

@@ -12,12 +12,12 @@ from agent.models.scripted import answer
 from tests.support.program import Gate, GatedModel, Program, make_store, program
 from tests.tui.test_app_layout import drawn
 from tui.commands.registry import palette
-from tui.commands.slash import COMMANDS, TAKES_WORDS, SlashCommand, Unknown, as_typed, offers, read
-from tui.screens.dialogs.command_palette import Switcher
+from tui.commands.slash import COMMANDS, TAKES_WORDS, SlashCommand, UnknownCommand, as_typed, offers, read
+from tui.screens.dialogs.command_palette import CommandPaletteDialog
 from tui.screens.dialogs.help import Help
 from tui.terminal.ascii_fallback import Charset
 from tui.widgets.text.line_input import LineInput
-from tui.widgets.virtual_list import RowList
+from tui.widgets.virtual_list import VirtualList
 
 MESSAGES = [
     "hello",
@@ -66,7 +66,7 @@ def test_a_command_is_read_with_its_words(text: str, name: str, rest: str) -> No
 )
 def test_what_looks_like_a_command_and_is_none_is_told(text: str, said: str) -> None:
     meant = read(text)
-    assert isinstance(meant, Unknown)
+    assert isinstance(meant, UnknownCommand)
     assert meant.trouble.startswith(said)
     assert "blank before" in meant.trouble
 
@@ -265,8 +265,8 @@ async def test_the_palette_finds_every_command_by_its_name_and_does_what_it_does
     async with program(make_store(tmp_path), answer("Hi.")) as p:
         await p.run_to_end("hello")
         p.main.action_switch_persona(">")
-        dialog = await p.dialog(Switcher)
-        field, matches = dialog.query_one(LineInput), dialog.query_one("#matches", RowList)
+        dialog = await p.dialog(CommandPaletteDialog)
+        field, matches = dialog.query_one(LineInput), dialog.query_one("#matches", VirtualList)
         actions = {command.slash: command.action for command in palette() if command.slash}
         assert set(actions) == set(COMMANDS)
         for name in [*COMMANDS, "export"]:

@@ -19,7 +19,7 @@ from tui.app import emergency_save as last_resort
 from tui.app import shutdown as ending
 from tui.document import debounce
 from tui.screens.dialogs.confirm import Confirm
-from tui.widgets.text.document_editor import TextEditor
+from tui.widgets.text.document_editor import DocumentEditor
 
 
 @pytest.fixture(autouse=True)
@@ -219,7 +219,7 @@ async def test_a_signal_on_a_slow_disk_keeps_what_is_typed_in_the_home_and_the_n
     monkeypatch.setattr(last_resort, "write_texts", lambda texts: elsewhere.update(texts))
     store = make_store(tmp_path, {"one": TWO_INPUTS})
 
-    def of(program: Program) -> TextEditor:
+    def of(program: Program) -> DocumentEditor:
         return program.main.tests.editor if where == "test input" else program.prompt
 
     async with program(store) as p:
@@ -254,7 +254,7 @@ async def test_what_is_typed_behind_an_undo_is_shown_while_that_is_being_stored(
         for editor in p.prompt, p.main.tests.editor:
             before = editor.raw
 
-            def shows(text: str, stored: str = "", editor: TextEditor = editor) -> bool:
+            def shows(text: str, stored: str = "", editor: DocumentEditor = editor) -> bool:
                 kept = p.on_disk("one") if editor is p.prompt else contents(p)["a"]
                 return editor.raw == text and kept == (stored or text)
 

@@ -12,7 +12,7 @@ from agent.tools import spec as tool_spec
 from personas.store import Store
 from tests.support.program import Program, make_store, program
 from tests.support.slow_fsync import SlowFsync
-from tui.document.async_store import Workspace
+from tui.document.async_store import AsyncStore
 
 EDIT = ToolUse("edit_system_prompt", {"old": "second line", "new": "better line"})
 LATER = ToolUse("edit_system_prompt", {"old": "third line", "new": "last line"})
@@ -156,7 +156,7 @@ async def test_a_write_that_ends_after_its_run_is_the_agents_step_in_the_editor(
 
 async def test_writes_take_turns_and_each_is_heard_before_the_next(tmp_path: Path) -> None:
     store = make_store(tmp_path)
-    workspace, order = Workspace(store), list[str]()
+    workspace, order = AsyncStore(store), list[str]()
 
     async def write(name: str) -> None:
         await workspace.write_then(

@@ -22,7 +22,7 @@ from tests.support.persona_agent import Backend, Workplace
 from tests.support.program import Gate, GatedModel, Program, make_store, program
 from tui.chat.export import as_markdown
 from tui.cli import error_handling as boundary
-from tui.screens.dialogs.quit_dialog import Leaving
+from tui.screens.dialogs.quit_dialog import QuitDialog
 from tui.screens.main import screen as main
 from tui.settings.schema import Settings
 from tui.widgets.footer import KeyLine
@@ -118,7 +118,7 @@ async def test_a_task_that_asks_while_the_program_is_to_end_says_so(tmp_path: Pa
         await p.say("/task go")
         await p.until(lambda: model.requests)
         p.main.action_leave()
-        await p.dialog(Leaving)
+        await p.dialog(QuitDialog)
         await p.press("w")
         await p.until(lambda: "quits when done" in p.main.query_one(KeyLine)._note)
         gate.set()

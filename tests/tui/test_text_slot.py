@@ -33,7 +33,7 @@ def test_what_is_typed_is_merged_with_what_is_stored_elsewhere() -> None:
     slot.view = view
     slot.edit("my " + TEXT)
     assert slot.dirty and view.sources == [], "whoever typed it shows it"
-    assert slot.absorb(TEXT.replace("third", "3rd"), source="run") is None
+    assert slot.rebase(TEXT.replace("third", "3rd"), source="run") is None
     assert slot.text == "my first\nsecond\n3rd\n" and slot.base == "first\nsecond\n3rd\n"
     assert view.sources == ["run"]
 
@@ -42,10 +42,10 @@ def test_changes_of_the_same_line_are_a_conflict_until_one_side_gives_way() -> N
     slot = TextSlot("prompt", TEXT)
     slot.edit("my " + TEXT)
     theirs = TEXT.replace("first", "their")
-    conflict = slot.absorb(theirs)
+    conflict = slot.rebase(theirs)
     assert isinstance(conflict, MergeConflict) and (conflict.ours, conflict.theirs) == ("my " + TEXT, theirs)
     assert slot.text == "my " + TEXT and slot.base == TEXT, "nothing is overwritten"
-    assert slot.absorb(TEXT) is None
+    assert slot.rebase(TEXT) is None
     assert slot.conflict is None and slot.text == "my " + TEXT
 
 
@@ -67,17 +67,17 @@ def test_an_agent_that_changes_the_line_being_typed_in_overwrites_nothing(
     slot.edit("my " + TEXT)
     slot.saved("my " + TEXT, "my " + TEXT)
     time[0] += passed
-    assert (slot.absorb("NEW\n", by_agent=True) is not None) == meets
+    assert (slot.rebase("NEW\n", by_agent=True) is not None) == meets
     assert slot.text == ("my " + TEXT if meets else "NEW\n")
     if meets:  # its change is undone
-        assert slot.absorb("my " + TEXT) is None
+        assert slot.rebase("my " + TEXT) is None
         assert slot.conflict is None and not slot.dirty
 
 
 def test_a_field_keeps_what_is_typed_and_waits_for_the_person() -> None:
     slot = TextSlot("field:description", "Short")
     slot.edit("Mine")
-    conflict = slot.absorb("Theirs")
+    conflict = slot.rebase("Theirs")
     assert conflict is not None and conflict.theirs == "Theirs"
     assert (slot.base, slot.text) == ("Theirs", "Mine")
     slot.edit("Mine!")

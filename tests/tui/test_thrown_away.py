@@ -19,7 +19,7 @@ from tui.document.text_slot import PROMPT
 from tui.drafts.draft import Draft
 from tui.drafts.unsaved_text import UnsavedText
 from tui.screens.dialogs.confirm import Confirm
-from tui.screens.dialogs.picker import Pick
+from tui.screens.dialogs.picker import Picker
 from tui.screens.main import screen as main
 
 
@@ -204,7 +204,7 @@ async def test_a_deleted_persona_takes_its_unsaved_text_along_and_brings_it_back
         assert await p.main.documents.recovery.without_file() == []
         p.main.action_go("personas")
         await p.press("u")
-        await p.dialog(Pick)
+        await p.dialog(Picker)
         await p.press("enter")
         await p.until(lambda: p.main.documents.id == "one" and p.state == "conflict")
         assert p.prompt.raw.startswith("my first line")

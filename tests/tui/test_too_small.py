@@ -16,8 +16,8 @@ from tests.tui.test_app_layout import drawn
 from tests.tui.test_app_tasks import ASK, ASK_ALL, DONE, EDIT, asked, box, over, task
 from tui.screens.dialogs.base import Dialog
 from tui.screens.dialogs.confirm import Confirm
-from tui.screens.dialogs.conflict import ChooseText
-from tui.screens.dialogs.picker import Pick
+from tui.screens.dialogs.conflict import ConflictDialog
+from tui.screens.dialogs.picker import Picker
 from tui.screens.dialogs.text_prompt import AskLine
 from tui.widgets.text.line_input import LineInput
 
@@ -103,7 +103,12 @@ def covered(dialog: Dialog[Any]) -> bool:
 
 async def test_a_dialog_is_neither_seen_nor_answered_and_is_there_again(tmp_path: Path) -> None:
     async with program(make_store(tmp_path), size=SMALL, frames=True) as p:
-        for kind in (Confirm, ChooseText, AskLine, Pick):  # the first one is opened where it is too small
+        for kind in (
+            Confirm,
+            ConflictDialog,
+            AskLine,
+            Picker,
+        ):  # the first one is opened where it is too small
             dialog = DIALOGS[kind]("Some words", tmp_path)
             p.main.start(p.main.ask(dialog))
             await p.until(lambda dialog=dialog: p.app.screen is dialog and dialog.focused)  # type: ignore[misc]

@@ -13,7 +13,7 @@ from tests.support.program import Program, make_store, program
 from tests.tui.test_clicks import click, place_of
 from tests.tui.test_outputs_shown import FILE, seen
 from tui.screens.dialogs.bisected import ShowBisected
-from tui.screens.dialogs.command_palette import Switcher
+from tui.screens.dialogs.command_palette import CommandPaletteDialog
 from tui.screens.dialogs.comparison import ShowComparison
 from tui.screens.dialogs.diff import ShowDiff
 from tui.screens.dialogs.text_prompt import AskLine
@@ -35,7 +35,7 @@ async def command(p: Program, title: str) -> None:
     else:
         await press(p, "Ask for a change")
         await press(p, "Ctrl+P personas", "> commands")
-    dialog = await p.dialog(Switcher)
+    dialog = await p.dialog(CommandPaletteDialog)
     await click(p, "choose · > commands", at=9)
     await p.until(lambda: "Ctrl+N" in seen(p))
     while title not in seen(p):

@@ -12,7 +12,7 @@ from personas.versions.authorship import Author
 from tests.support.program import Program, make_store, program
 from tui.document import debounce
 from tui.document.conflicts import REPLACED
-from tui.screens.dialogs.conflict import ChooseText
+from tui.screens.dialogs.conflict import ConflictDialog
 
 
 def make_file(name: str, prompt: str) -> str:
@@ -198,7 +198,7 @@ async def test_undo_takes_a_choice_between_two_texts_back_and_goes_on_to_what_wa
             await p.main.documents.read_again(quiet=True)
             await p.until(lambda: editor.conflict is not None)
             await p.press("f5")
-            await p.dialog(ChooseText)
+            await p.dialog(ConflictDialog)
             await p.press(key)
             await p.until(lambda states=states: p.app.screen is p.main and shows(states[0]))
             for step, way in (("ctrl+z", states[1:]), ("ctrl+y", states[-2::-1]), ("ctrl+z", states[1:])):
@@ -289,13 +289,13 @@ async def test_no_text_is_chosen_unseen_that_was_written_while_the_person_chose(
             await p.main.documents.flush()
             await p.told("The test input sum was changed elsewhere in the same lines. F5 shows both")
         await p.press("f5")
-        first = await p.dialog(ChooseText)
+        first = await p.dialog(ConflictDialog)
         outside("SECOND")
         await p.press(key)
         await p.told("Your choice was not applied: the text changed again.")
         assert p.app.screen is p.main and editor.conflict is not None
         await p.press("f5")
-        second = await p.dialog(ChooseText)
+        second = await p.dialog(ConflictDialog)
         assert second is not first
         assert "SECOND" in second._conflict.theirs and p.file("one").read_text() == holding("SECOND")
         await p.press(key)

@@ -22,7 +22,7 @@ from tui.drafts.draft import OutboxMessage
 from tui.drafts.outbox import recover_messages
 from tui.drafts.store import DraftStore
 from tui.drafts.unsaved_text import UnsavedText
-from tui.screens.dialogs.quit_dialog import Leaving
+from tui.screens.dialogs.quit_dialog import QuitDialog
 from tui.screens.main import screen as main
 from tui.settings.schema import Settings
 
@@ -85,7 +85,7 @@ async def test_stop_and_quit_gives_back_what_is_queued_at_the_next_start(tmp_pat
         p.main.focus_chat()
         await p.write("half a")
         p.main.action_leave()
-        await p.dialog(Leaving)
+        await p.dialog(QuitDialog)
         await p.press("s")
         await p.until(lambda: not p.app.is_running or p.app._exit)
     assert await draft_of_next_program(store) == "my precious words\nand later these\nhalf a"

@@ -12,7 +12,7 @@ from personas.versions.authorship import USER, Author
 from tests.support.program import STAYS, Program, make_store, program
 from tui.document import debounce
 from tui.settings.schema import Settings
-from tui.widgets.text.document_editor import TextEditor
+from tui.widgets.text.document_editor import DocumentEditor
 
 FILE = """name = "One"
 system_prompt = "prompt"
@@ -60,7 +60,7 @@ class Both:
         await self.settled()
         assert self.stored == (prompt, content)
 
-    def focus(self, which: str) -> TextEditor:
+    def focus(self, which: str) -> DocumentEditor:
         editor = self.p.prompt if which == "prompt" else self.p.main.tests.editor
         editor.focus()
         return editor

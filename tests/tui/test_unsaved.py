@@ -20,7 +20,7 @@ from tui.document.text_slot import PROMPT
 from tui.drafts.store import DraftStore
 from tui.drafts.unsaved_text import UnsavedText
 from tui.screens.dialogs.confirm import Confirm
-from tui.screens.dialogs.conflict import ChooseText
+from tui.screens.dialogs.conflict import ConflictDialog
 from tui.screens.main import screen as main
 
 
@@ -89,7 +89,7 @@ async def test_an_unsaved_text_is_back_as_the_conflict_it_is_after_a_restart(tmp
         assert p.on_disk("one").startswith("their line")
         await p.told("is back")
         await p.press("f5")
-        await p.dialog(ChooseText)
+        await p.dialog(ConflictDialog)
         await p.press("1")
         await p.until(lambda: p.state == "saved" and not left(store))
         assert p.prompt.raw == p.on_disk("one") and p.prompt.raw.startswith("my first line")
@@ -413,7 +413,7 @@ async def test_a_test_input_in_conflict_is_put_off_and_kept(tmp_path: Path) -> N
         await p.write("own ")
         await p.until(lambda: left(store).get("input:sum") == ("What is 2+2?", "My own What is 2+2?"))
         await p.press("f5")
-        await p.dialog(ChooseText)
+        await p.dialog(ConflictDialog)
         await p.press("escape")
         await p.until(lambda: p.app.screen is p.main)
         assert p.main.tests.editor.raw == "My own What is 2+2?"

@@ -29,7 +29,7 @@ from tui.screens.dialogs.text_prompt import AskLine
 from tui.screens.dialogs.versions import Versions
 from tui.screens.main.version_actions import FIRST_READ
 from tui.settings.schema import Settings
-from tui.widgets.virtual_list import RowList
+from tui.widgets.virtual_list import VirtualList
 
 KIND = 'name = "Kind"\nsystem_prompt = "Be kind."\n' + "".join(
     f'\n[[test_inputs]]\nid = "n{i}"\ncontent = "question {i}"\nexpect = [{{ type = "contains", value = "kind" }}]\n'
@@ -41,7 +41,7 @@ NOW = datetime(2026, 11, 29, 20, 0, tzinfo=ZONE)
 
 
 def rows(p: Program) -> list[str]:
-    return [f"{row.head} {row.text} {row.tail}" for row in p.app.screen.query_one(RowList).rows]
+    return [f"{row.head} {row.text} {row.tail}" for row in p.app.screen.query_one(VirtualList).rows]
 
 
 async def open_versions(p: Program, number: int) -> None:
@@ -218,7 +218,7 @@ async def test_the_newest_versions_stand_before_all_others_are_read(tmp_path: Pa
         await p.press("j")
         held.goes_on.set()
         await p.until(lambda: len(rows(p)) == FIRST_READ + 21)
-        assert p.app.screen.query_one(RowList).cursor == 1
+        assert p.app.screen.query_one(VirtualList).cursor == 1
 
 
 def version(number: int, kind: str, at: str, **options: object) -> Version:

@@ -22,13 +22,13 @@ from tests.support.program import make_store, program
 from tui.document.merge import Hunk, MergeConflict
 from tui.screens.dialogs.base import Dialog
 from tui.screens.dialogs.confirm import Confirm
-from tui.screens.dialogs.conflict import ChooseText
-from tui.screens.dialogs.connect_dialog import AskSecret, Connect
+from tui.screens.dialogs.conflict import ConflictDialog
+from tui.screens.dialogs.connect_dialog import AskSecret, ConnectDialog
 from tui.screens.dialogs.diff import ShowDiff
-from tui.screens.dialogs.quit_dialog import Leaving
+from tui.screens.dialogs.quit_dialog import QuitDialog
 from tui.screens.dialogs.text_prompt import AskLine
 from tui.widgets.question_box import QuestionBox
-from tui.widgets.text.virtual_static import LongStatic, LongText, ascii_breaks
+from tui.widgets.text.virtual_static import VirtualStatic, WrappedText, ascii_breaks
 
 LONG = "ab\n" * 2_222 + "the quick brown fox " * 1_111 + "x" * 22_222
 """50,000 characters: short lines, one of many words and one word."""
@@ -71,7 +71,7 @@ def test_each_row_is_the_one_that_textual_draws(
         return [[(part.text, part.style) for part in strip if part.text] for strip in strips]
 
     shown = Content(text, bold)
-    assert rows(LongText(shown)) == rows(shown)
+    assert rows(WrappedText(shown)) == rows(shown)
 
 
 class Counted:
@@ -85,19 +85,19 @@ class Counted:
 def counted(monkeypatch: pytest.MonkeyPatch) -> Iterator[Counted]:
     """Count the rows that are laid out: by Textual, which does all of a text at once, and one by one."""
     counted = Counted()
-    together, alone = Content._wrap_and_format, LongText.row
+    together, alone = Content._wrap_and_format, WrappedText.row
 
     def whole(self: Content, *args: Any, **options: Any) -> Any:
         lines = together(self, *args, **options)
         counted.rows += len(lines)
         return lines
 
-    def one(self: LongText, *args: Any) -> Any:
+    def one(self: WrappedText, *args: Any) -> Any:
         counted.rows += 1
         return alone(self, *args)
 
     monkeypatch.setattr(Content, "_wrap_and_format", whole)
-    monkeypatch.setattr(LongText, "row", one)
+    monkeypatch.setattr(WrappedText, "row", one)
     yield counted
 
 
@@ -111,12 +111,12 @@ def clash(text: str) -> MergeConflict:
 
 DIALOGS: dict[str, Callable[[str], Dialog[Any]]] = {
     "diff": lambda text: ShowDiff("Last change", diff(text)),
-    "conflict": lambda text: ChooseText(clash(text)),
+    "conflict": lambda text: ConflictDialog(clash(text)),
     "yes or no": lambda text: Confirm("Delete?", text, action="Delete"),
     "one line": lambda text: AskLine("Name", explanation=text),
     "key": lambda text: AskSecret("Key", text),
-    "way": lambda text: Connect("offline", text),
-    "quitting": lambda text: Leaving([text]),
+    "way": lambda text: ConnectDialog("offline", text),
+    "quitting": lambda text: QuitDialog([text]),
 }
 
 
@@ -140,7 +140,7 @@ async def test_a_dialog_lays_out_of_a_text_of_any_length_what_is_seen(
             await look(p.pilot, "pagedown")
             dialog.show_notification(LONG)
             await p.pilot.pause()
-            shown = dialog.query(LongStatic)
+            shown = dialog.query(VirtualStatic)
             assert any(static.virtual_region.height > 2_000 for static in shown), name
             assert 0 < counted.rows < ROWS, name
             dialog.dismiss(None)

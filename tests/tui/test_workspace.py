@@ -10,11 +10,11 @@ import pytest
 
 from personas.files.home import open_home
 from personas.store import Store
-from tui.document.async_store import Workspace
+from tui.document.async_store import AsyncStore
 
 
 async def test_a_write_keeps_its_turn_to_its_end_although_its_caller_is_cancelled(tmp_path: Path) -> None:
-    workspace = Workspace(Store(open_home(tmp_path / "home", {"PERSONA_CONFIG": str(tmp_path / "c.toml")})))
+    workspace = AsyncStore(Store(open_home(tmp_path / "home", {"PERSONA_CONFIG": str(tmp_path / "c.toml")})))
     begun, may_end = threading.Event(), threading.Event()
     order: list[str] = []
 
@@ -37,7 +37,7 @@ async def test_a_write_keeps_its_turn_to_its_end_although_its_caller_is_cancelle
 
 
 async def test_a_write_that_fails_gives_its_turn_to_the_next(tmp_path: Path) -> None:
-    workspace = Workspace(Store(open_home(tmp_path / "home", {"PERSONA_CONFIG": str(tmp_path / "c.toml")})))
+    workspace = AsyncStore(Store(open_home(tmp_path / "home", {"PERSONA_CONFIG": str(tmp_path / "c.toml")})))
 
     def fail() -> None:
         raise ValueError("no")
@@ -50,7 +50,7 @@ async def test_a_write_that_fails_gives_its_turn_to_the_next(tmp_path: Path) -> 
 async def test_what_is_stored_counts_as_being_written_until_who_wrote_it_has_taken_it_in(
     tmp_path: Path,
 ) -> None:
-    workspace = Workspace(Store(open_home(tmp_path / "home", {"PERSONA_CONFIG": str(tmp_path / "c.toml")})))
+    workspace = AsyncStore(Store(open_home(tmp_path / "home", {"PERSONA_CONFIG": str(tmp_path / "c.toml")})))
     taken_in = False
 
     async def watch() -> None:

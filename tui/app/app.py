@@ -15,7 +15,7 @@ from textual.screen import Screen
 from textual.theme import Theme
 
 from personas.errors import PersonaError
-from tui.app.display import Appearance
+from tui.app.display import Display
 from tui.app.environment import given_environment
 from tui.app.notifications import messages_to_dismiss, rows_below
 from tui.app.operation_context import current_operation
@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from agent.outputs.runner import RunEvent
     from personas.persona import Persona
     from personas.store import Store
-    from tui.settings.live_settings import Preferences
+    from tui.settings.live_settings import LiveSettings
     from tui.settings.model_factory import Connection
     from tui.terminal.capabilities import Capabilities
 
@@ -88,14 +88,14 @@ class PersonaApp(TerminalApp, inherit_bindings=False):
         find_offer: Callable[[], Path | None] = lambda: None,
         accept: Callable[[bool], object] | None = None,
         config_path: Path | None = None,
-        preferences: Preferences | None = None,
+        preferences: LiveSettings | None = None,
         env: dict[str, str] | None = None,
     ) -> None:
         self.external_editor = ExternalEditor()
         self.settings = settings or (preferences.settings if preferences else Settings())
         super().__init__()
         self._env = given_environment() if env is None else env
-        self.appearance = Appearance(self, self._env)
+        self.appearance = Display(self, self._env)
         self.shutdown = Shutdown(self)
         self.keys = KeyQueue(self, lambda: self.main.is_reading)
         graphemes.install()

@@ -39,7 +39,7 @@ class DisplayedApp(Protocol):
     def show_message(self, message: str, *, error: bool = False) -> None: ...
 
 
-class Appearance:
+class Display:
     """Shows a program as its settings and its terminal want it.
 
     Args:

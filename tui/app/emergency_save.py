@@ -42,7 +42,7 @@ def write_texts(texts: Mapping[str, str]) -> Path | None:
     return None
 
 
-def left_texts() -> list[Path]:
+def find_saved_texts() -> list[Path]:
     """Return the files that `write_texts` made and nobody has dealt with, oldest first. Blocking."""
     from platformdirs import user_state_path
 
@@ -53,7 +53,7 @@ def left_texts() -> list[Path]:
         return []
 
 
-def sentence_of(left: Sequence[Path]) -> str:
+def recovery_message(left: Sequence[Path]) -> str:
     """Return what is said of such files; empty where there are none."""
     if not left:
         return ""

@@ -12,10 +12,10 @@ COERCED = ("C.UTF-8", "C.utf8", "UTF-8")
 
 def given_environment() -> dict[str, str]:
     """Return `os.environ`, with the `LC_CTYPE` that the program was started with."""
-    return as_given(os.environ, begun_with())
+    return without_coerced_locale(os.environ, startup_environment())
 
 
-def begun_with() -> bytes:
+def startup_environment() -> bytes:
     """Return the entries of the environment this process was started with; empty where the system does not say."""
     try:
         return Path("/proc/self/environ").read_bytes()
@@ -23,18 +23,18 @@ def begun_with() -> bytes:
         return b""
 
 
-def as_given(environment: Mapping[str, str], begun: bytes) -> dict[str, str]:
+def without_coerced_locale(environment: Mapping[str, str], begun: bytes) -> dict[str, str]:
     """Return an environment without the `LC_CTYPE` that Python has put into it. Pure.
 
     What the terminal takes is told by what the person, or who let them in, has set: by `LANG=C`, that it takes ASCII
     alone. Python's own locale is about what Python writes; as the more special name it would win over that. One that
-    was set is heeded, whatever it is: over SSH it says what the terminal at the other end takes. A locale that this
+    was set is handle_signals, whatever it is: over SSH it says what the terminal at the other end takes. A locale that this
     machine does not have still says by its name what the terminal takes. No locale at all says nothing: so it is in
     many containers, and nearly every terminal takes UTF-8.
 
     Args:
         environment: as `os.environ`.
-        begun: what `begun_with` returns, each entry with a NUL behind it. Where it is empty, Python's own cannot be
+        begun: what `startup_environment` returns, each entry with a NUL behind it. Where it is empty, Python's own cannot be
             told from one that was set: it is taken for Python's beside a `LANG` of C or POSIX.
     """
     given = dict(environment)

@@ -38,7 +38,7 @@ class Host(Protocol):
     def start(self, work: Coroutine[Any, Any, Any]) -> asyncio.Task[Any]:
         """Run something beside the screen."""
 
-    def again(self, work: Callable[[], Coroutine[Any, Any, Any]]) -> None:
+    def start_once(self, work: Callable[[], Coroutine[Any, Any, Any]]) -> None:
         """The same, unless the last time is still under way."""
 
     def focus_chat(self) -> None:

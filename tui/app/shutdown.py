@@ -100,7 +100,7 @@ class Shutdown:
         log.info("the program ends with code %d", code)
         if code:
             await self._take_what_came()
-        self._app.main.return_typed_early()
+        self._app.main.return_early_input()
         # A disk that hangs: what it does not have goes elsewhere while there is time.
         with suppress(TimeoutError):
             async with asyncio.timeout(SAVE_WITHIN if code else None):
@@ -119,7 +119,7 @@ class Shutdown:
         else:
             await self._note_in_thread(error)
             self.failure = _unexpected(error)
-        self._app.main.return_typed_early()
+        self._app.main.return_early_input()
         self._keep_elsewhere({})
         self._app.exit(1, return_code=1)
 
@@ -214,8 +214,8 @@ class Shutdown:
         """The program fails: note why, and save what can be saved."""
         if not self.failure:
             self.failure = _unexpected(error)
-            is_noted = self._within(NOTE_WITHIN, lambda: self.note_fault(error))
-            if not (self._save_what_is_typed() and is_noted) and self.guard is not None:
+            is_logged = self._within(NOTE_WITHIN, lambda: self.note_fault(error))
+            if not (self._save_what_is_typed() and is_logged) and self.guard is not None:
                 self.guard.end_soon(1)  # what hangs would be waited for
 
     def _save_what_is_typed(self) -> bool:
@@ -260,7 +260,7 @@ class Shutdown:
         """
         texts: dict[str, str] = {}
         self._note_begun()
-        for find in (self._unsaved, self._app.main.conversation.drafts.nowhere_else):
+        for find in (self._unsaved, self._app.main.conversation.drafts.memory_only):
             try:
                 texts |= find()
             except Exception as error:  # noqa: BLE001 - the other texts are still to be kept
@@ -274,7 +274,7 @@ class Shutdown:
             self.last_words = f"what could not be saved {where}"
 
     def _unsaved(self) -> dict[str, str]:
-        return {} if self._app.main.documents is None else self._app.main.documents.nowhere_else()
+        return {} if self._app.main.documents is None else self._app.main.documents.memory_only()
 
 
 def _unexpected(error: Exception) -> str:
@@ -295,12 +295,12 @@ async def _save_documents(controller: DocumentController, within: float | None =
     keeping = asyncio.ensure_future(load(controller.unsaved.write))  # in a thread that hangs with no other
     try:
         await asyncio.wait({keeping, flushing}, return_when=asyncio.FIRST_COMPLETED)
-        is_kept = keeping.done() and not controller.unsaved.nowhere_else()
+        is_kept = keeping.done() and not controller.unsaved.memory_only()
         await asyncio.wait({flushing}, timeout=within if is_kept else None)
     except asyncio.CancelledError:
         flushing.cancel()
         raise
-    if flushing.done() or controller.unsaved.nowhere_else():
+    if flushing.done() or controller.unsaved.memory_only():
         await load(controller.unsaved.write)
     if flushing.done() and not flushing.cancelled():
         fault = flushing.exception()

@@ -69,7 +69,7 @@ class Guard:
         """Begin to watch; to be called in the running loop, in the main thread."""
         self._loop = asyncio.get_running_loop()
         with contextlib.suppress(ValueError):  # not in the main thread: then the default stays
-            for number in heeded(SIGNALS):
+            for number in handle_signals(SIGNALS):
                 signal.signal(number, lambda number, _frame: self._leave_soon(SIGNALS[number]))
                 self._heard.append(number)
         threading.Thread(target=self._watch, name="terminal-watch", daemon=True).start()
@@ -140,7 +140,7 @@ class Guard:
                 termios.tcsetattr(self._files[0], termios.TCSANOW, self._modes)
 
 
-def heeded(numbers: Mapping[_Number, int]) -> dict[_Number, int]:
+def handle_signals(numbers: Mapping[_Number, int]) -> dict[_Number, int]:
     """Return those signals that were not ignored when the program began: what nohup, or a shell that starts something
     in the background, has ignored is to be outlived.
 

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 
-async def work_while_open(home: Path, model: str, tell: Callable[[str], object]) -> None:
+async def run_worker_process(home: Path, model: str, tell: Callable[[str], object]) -> None:
     """Have `persona worker` run for a home while this program is open.
 
     It reads from a pipe that ends with this program, however that ends.

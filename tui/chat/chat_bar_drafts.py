@@ -115,7 +115,7 @@ class ChatBarDrafts:
         from agent.core.turns import utc_now
 
         text = self._context.bar.draft
-        if not self._context.bar.input.put_aside():
+        if not self._context.bar.input.stash():
             return False
         if text.strip():
             self.unsent.stash(self._context.shown_id, text, utc_now())
@@ -202,13 +202,13 @@ class ChatBarDrafts:
         if self._context.document is not None:
             await asyncio.to_thread(self._context.document.unsaved.store.close)
 
-    def nowhere_else(self) -> dict[str, str]:
+    def memory_only(self) -> dict[str, str]:
         """Return what is not sent, or not delivered, and is nowhere but in memory, by what it is, in words."""
         self.note()
         if self._context.document is not None:
             unsaved = self._context.document.unsaved
             messages = unsaved.not_in_outbox()
-            texts = {(key, slot): text for key, slot, text in unsaved.nowhere_else() if not is_text(slot)}
+            texts = {(key, slot): text for key, slot, text in unsaved.memory_only() if not is_text(slot)}
         else:  # the home is not open
             messages = self._in_outbox()
             drafts = self.unsent.to_store(self._context.shown, self._written, "", self._first_owner)

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from agent.jobs.job import Question
+    from tui.chat.broadcast import Broadcast
     from tui.chat.conversation_state import Conversation
     from tui.chat.conversations import ConversationManager
     from tui.chat.host import ConversationHost
-    from tui.chat.together import Together
     from tui.document.controller import DocumentController
     from tui.widgets.chat_bar import ChatBar
 
@@ -28,7 +28,7 @@ class ChatContext:
         talks: all conversations; None until the panel is there.
         talk: the conversation that is shown; None while there is none.
         shown: whose conversation is shown; None for nobody's.
-        together: the message to many personas that is on its way; None for none.
+        broadcast: the message to many personas that is on its way; None for none.
         settled: set while the conversation of the open persona is read, or there is none.
     """
 
@@ -39,7 +39,7 @@ class ChatContext:
         self.talks: ConversationManager | None = None
         self.talk: Conversation | None = None
         self.shown: str | None = None
-        self.together: Together | None = None
+        self.broadcast: Broadcast | None = None
         self.settled = asyncio.Event()
 
     @property

@@ -27,10 +27,10 @@ if TYPE_CHECKING:
     from agent.core.model import Model
     from agent.jobs.agent_jobs import AgentJobs
     from agent.jobs.job import AgentKind, Question
+    from tui.chat.broadcast import Broadcast
     from tui.chat.conversation_state import Conversation
     from tui.chat.conversations import Badge, ConversationManager
     from tui.chat.host import ConversationHost
-    from tui.chat.together import Together
     from tui.drafts.outbox import OutgoingMessage
     from tui.settings.schema import Settings
     from tui.widgets.agent_panel import AgentPanel
@@ -395,34 +395,34 @@ class ConversationController:
         self.sync()
 
     @property
-    def together(self) -> Together | None:
+    def broadcast(self) -> Broadcast | None:
         """The message to many personas that is on its way; None for none."""
-        return self._context.together
+        return self._context.broadcast
 
     async def send_to_each(
         self, persona_ids: Sequence[str], text: str, on_change: Callable[[], object]
-    ) -> Together | None:
+    ) -> Broadcast | None:
         """Send a message to the agents of many personas, whose changes are proposals; return what came of it.
 
         None where nothing was begun, which is told. `on_change` is called when it is further.
         """
-        from tui.chat.together import Together
+        from tui.chat.broadcast import Broadcast
 
         talks = self._context.talks
-        if talks is None or self._context.together is not None:
+        if talks is None or self._context.broadcast is not None:
             self._context.screen.show_message(
                 "A message to many personas is on its way; wait for it or stop it first."
             )
             return None
-        self._context.together = together = Together(talks, persona_ids, text, on_change)
+        self._context.broadcast = broadcast = Broadcast(talks, persona_ids, text, on_change)
         try:
             await self._look_at_settings()
             await self._context.flush()
-            await together.run()
+            await broadcast.run()
         finally:
-            self._context.together = None
+            self._context.broadcast = None
         on_change()
-        return together
+        return broadcast
 
     async def _look_at_settings(self) -> None:
         """A message goes by the settings as they are; a disk that hangs does not hold it up."""
@@ -512,11 +512,11 @@ class ConversationController:
 
     def tick(self) -> None:
         """A second went by: ages, durations, and what is to be remembered."""
-        self._context.screen.again(self.drafts.store)
-        self._context.screen.again(self.drafts.remember)
+        self._context.screen.start_once(self.drafts.store)
+        self._context.screen.start_once(self.drafts.remember)
         if not self._context.running:
             self.activity.show()
-            self._context.screen.again(self.history.catch_up)
+            self._context.screen.start_once(self.history.catch_up)
 
     # -- the chat bar -------------------------------------------------------------------------------------
 

@@ -233,9 +233,9 @@ class ConversationHistory:
             return
         if (left := await self._leave_task(chat)) is None or talk.running:
             return
-        leads_back = bool(chat.turns)
+        has_way_back = bool(chat.turns)
         await self._go_to(talk, (older or younger)[-1])
-        count = len(older) + len(younger) + leads_back
+        count = len(older) + len(younger) + has_way_back
         where = len(older) or count
         told = f"This is conversation {where} of {count}; /unclear leads to the others." if count > 1 else ""
         if talk is self._context.talk:

@@ -13,8 +13,8 @@ if TYPE_CHECKING:
     from tui.widgets.chat_bar import ChatBar
     from tui.widgets.persona_fields import SettingsPane
     from tui.widgets.persona_list import PersonaList
-    from tui.widgets.test_input_list import TestInputs
-    from tui.widgets.text.document_editor import TextEditor
+    from tui.widgets.test_input_list import TestInputList
+    from tui.widgets.text.document_editor import DocumentEditor
 
 
 class ConversationHost(Host, Protocol):
@@ -50,11 +50,11 @@ class ConversationHost(Host, Protocol):
         """What is written in the bar of a talk with a persona and not sent."""
 
     @property
-    def prompt(self) -> TextEditor:
+    def prompt(self) -> DocumentEditor:
         """The editor of the system prompt."""
 
     @property
-    def tests(self) -> TestInputs:
+    def tests(self) -> TestInputList:
         """The list of test inputs."""
 
     @property

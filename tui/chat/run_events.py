@@ -40,14 +40,14 @@ class RunEvents:
     @property
     def working(self) -> list[str]:
         """The names of all personas the agent works on, or is about to."""
-        talks, together = self._context.talks, self._context.together
+        talks, broadcast = self._context.talks, self._context.broadcast
         working = [talk.persona_id for talk in (talks.working if talks else [])]
-        return [self._name(one) for one in [*working, *(together.to_come if together else [])]]
+        return [self._name(one) for one in [*working, *(broadcast.to_come if broadcast else [])]]
 
     def stop_working(self) -> None:
         """Stop all of them, by the person's word."""
-        if self._context.together is not None:
-            self._context.together.stop()
+        if self._context.broadcast is not None:
+            self._context.broadcast.stop()
         if self._context.talks is not None:
             for talk in self._context.talks.working:
                 self._context.talks.stop(talk)

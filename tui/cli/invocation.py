@@ -9,7 +9,7 @@ from personas.errors import PersonaError
 
 if TYPE_CHECKING:
     from personas.store import Store
-    from tui.settings.schema import Loaded, Settings
+    from tui.settings.schema import LoadedSettings, Settings
 
 
 class Invocation:
@@ -21,14 +21,14 @@ class Invocation:
         self.home_flag, self.model_flag, self.debug = home_flag, model_flag, debug
 
     @cached_property
-    def loaded(self) -> Loaded:
+    def loaded(self) -> LoadedSettings:
         """The settings with their warnings, which are not printed."""
         from tui.settings.schema import load_settings
 
         return load_settings(model=self.model_flag)
 
     @cached_property
-    def config(self) -> Loaded:
+    def config(self) -> LoadedSettings:
         """The settings for a screen; warnings go to stderr once."""
         self._print_warnings()
         return self.loaded

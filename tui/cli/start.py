@@ -34,9 +34,9 @@ def run_program(invocation: Invocation, persona_id: str | None = None) -> int:
     gc.disable()  # until the first paint little garbage is made; the main screen enables it again
     from tui.app.app import PersonaApp
     from tui.screens.main.screen import MainScreen
-    from tui.settings.live_settings import Preferences
+    from tui.settings.live_settings import LiveSettings
 
-    preferences = Preferences(invocation.config, model_flag=invocation.model_flag or "")
+    preferences = LiveSettings(invocation.config, model_flag=invocation.model_flag or "")
     home_choice = _HomeChoice(invocation)
     app = PersonaApp(
         home_choice.open,

@@ -34,7 +34,7 @@ class Pane(NamedTuple):
 
 PANES: tuple[Pane, ...] = (
     Pane("prompt", "Prompt", "tui.widgets.prompt_pane:PromptPane", 34, "prompt", "Go to the system prompt", "f3"),
-    Pane("tests", "Test inputs", "tui.widgets.test_input_list:TestInputs", 22, "side", "Go to the test inputs", "f4"),
+    Pane("tests", "Test inputs", "tui.widgets.test_input_list:TestInputList", 22, "side", "Go to the test inputs", "f4"),
     Pane("composition", "Composition", "tui.widgets.composition_pane:CompositionPane", 22, "side",
          "Go to the composition"),
     Pane("settings", "Settings", "tui.widgets.persona_fields:SettingsPane", 22, "side", "Go to the persona's settings"),

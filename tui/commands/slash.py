@@ -92,13 +92,13 @@ class SlashCommand(NamedTuple):
     rest: str
 
 
-class Unknown(NamedTuple):
+class UnknownCommand(NamedTuple):
     """A text that looks like a command and is none; `trouble` is the message to the person."""
 
     trouble: str
 
 
-class Offer(NamedTuple):
+class Completion(NamedTuple):
     """One completion.
 
     Attributes:
@@ -114,7 +114,7 @@ class Offer(NamedTuple):
     more: bool = False
 
 
-def read(text: str, commands: Mapping[str, str] = COMMANDS) -> SlashCommand | Unknown | str:
+def read(text: str, commands: Mapping[str, str] = COMMANDS) -> SlashCommand | UnknownCommand | str:
     """Parse a text from the chat bar: one of the `commands`, an unknown command, or a message.
 
     A message that begins with a slash has a blank before it, or a second slash, which is removed. A path
@@ -132,7 +132,7 @@ def read(text: str, commands: Mapping[str, str] = COMMANDS) -> SlashCommand | Un
         return SlashCommand(name, rest)
     if several and name not in commands and not _nearest(name, commands):
         return text
-    return Unknown(_trouble(word, name, commands))
+    return UnknownCommand(_trouble(word, name, commands))
 
 
 def as_typed(message: str, commands: Mapping[str, str] = COMMANDS) -> str:
@@ -142,7 +142,7 @@ def as_typed(message: str, commands: Mapping[str, str] = COMMANDS) -> str:
 
 def offers(
     text: str, personas: Mapping[str, str] | None = None, commands: Mapping[str, str] = COMMANDS
-) -> list[Offer]:
+) -> list[Completion]:
     """Return the completions of a draft in order; none for a message.
 
     Args:
@@ -156,19 +156,19 @@ def offers(
     if blank:
         return _personas(word.casefold(), rest.strip(), personas or {})
     return [
-        Offer(f"/{name}", f"/{name}", meaning, name in TAKES_WORDS)
+        Completion(f"/{name}", f"/{name}", meaning, name in TAKES_WORDS)
         for name, meaning in commands.items()
         if name.startswith(word.casefold())
     ]
 
 
-def _personas(command: str, start: str, personas: Mapping[str, str]) -> list[Offer]:
+def _personas(command: str, start: str, personas: Mapping[str, str]) -> list[Completion]:
     if command not in ("persona", "talk"):
         return []
     before, comma, last = start.rpartition(",") if command == "talk" else ("", "", start)
     words = fold(last.strip())
     found = [
-        Offer(f"/{command} {before}{comma}{key}", key, name)
+        Completion(f"/{command} {before}{comma}{key}", key, name)
         for key, name in personas.items()
         if key.casefold().startswith(words) or words in fold(name)
     ]

@@ -51,7 +51,7 @@ class InputDeleted(InvalidValue):
     """The test input whose content is to be stored is not in the file any more."""
 
 
-class Workspace:
+class AsyncStore:
     """One store, used from one event loop."""
 
     def __init__(self, store: Store) -> None:
@@ -132,7 +132,7 @@ class Workspace:
 
         if slot_id.startswith(FIELD):
             change = self._change_of(persona_id, slot_id, text)
-            stored = self.store.change(persona_id, change, revision=None, by=USER, alone=True)
+            stored = self.store.change(persona_id, change, revision=None, by=USER, own_unit=True)
             return Saved(stored, stored_texts(stored)[slot_id])
         for _ in range(_TRIES):
             now = self.store.get(persona_id)
@@ -184,7 +184,7 @@ class Workspace:
         from personas.versions.authorship import USER
 
         return await self.write(
-            self.store.change, persona_id, change, revision=None, by=USER, reason=reason, alone=True
+            self.store.change, persona_id, change, revision=None, by=USER, reason=reason, own_unit=True
         )
 
     async def undo(

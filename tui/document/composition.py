@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from personas.errors import InvalidValue
 
 if TYPE_CHECKING:
-    from personas.compiled import Assemblies, Options
+    from personas.compiled import CompileCache, Options
     from personas.files.home import Home
     from personas.library.assembly import Assembled
     from personas.library.documents import Stage
@@ -146,7 +146,7 @@ class CompositionController:
         self._host, self._outputs = host, outputs
         self._home: Home | None = None
         self._persona: Persona | None = None
-        self._assemblies: Assemblies | None = None
+        self._assemblies: CompileCache | None = None
         self._stages: tuple[Assembled | None, tuple[Stage, ...]] = (None, ())  # with what they were read for
         self._listeners: list[Callable[[], object]] = []
         self._is_due = False
@@ -216,9 +216,9 @@ class CompositionController:
     ) -> tuple[Composition, dict[str, str]]:
         """Return the persona put together, and by the hash of a prompt the overrides and stage it has. Blocking."""
         from agent.outputs.variant import digest
-        from personas.compiled import Assemblies, Options, stages_of
+        from personas.compiled import CompileCache, Options, stages_of
 
-        assemblies = self._assemblies = self._assemblies or Assemblies(home)
+        assemblies = self._assemblies = self._assemblies or CompileCache(home)
         plain, tried = Options(), options or Options()
         stored = assemblies.of(persona, plain)
         if stored is not self._stages[0]:  # else the arc is as it was

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Literal
 
 from personas.errors import PersonaError, UnknownPersona
 from tui.commands.registry import sentence
-from tui.document.async_store import ChangePoller, Workspace, last_change
+from tui.document.async_store import AsyncStore, ChangePoller, last_change
 from tui.document.banner import has_git_conflict
 from tui.document.conflicts import resolve_conflict, show_agent_replaced
 from tui.document.document import OpenDocument
@@ -52,7 +52,7 @@ class DocumentController:
     def __init__(
         self,
         view: DocumentView,
-        workspace: Workspace,
+        workspace: AsyncStore,
         drafts: DraftStore,
         typed_early: OpenDocument | None = None,
         beside: DocumentController | None = None,
@@ -126,11 +126,11 @@ class DocumentController:
 
     def would_lose(self) -> list[str]:
         """Return the ids of personas with text that is only on the screen and not on disk."""
-        return list(dict.fromkeys(key for key, slot, _ in self.unsaved.nowhere_else() if is_text(slot)))
+        return list(dict.fromkeys(key for key, slot, _ in self.unsaved.memory_only() if is_text(slot)))
 
-    def nowhere_else(self) -> dict[str, str]:
+    def memory_only(self) -> dict[str, str]:
         """Return the texts that are only on the screen and not on disk, by what they are, in words."""
-        lost = self.unsaved.nowhere_else()
+        lost = self.unsaved.memory_only()
         return {f"{key}, {in_words(slot, key)}": text for key, slot, text in lost if is_text(slot)}
 
     async def flush(self) -> None:
@@ -171,7 +171,7 @@ class DocumentController:
         if document is not None and known is None:
             document.id = persona_id
         elif document is not None and known is not None and document.prompt.text:
-            known.prompt.put_in_front(document.prompt.text)
+            known.prompt.prepend(document.prompt.text)
         self.document = opened = known or document or OpenDocument(persona_id, self.saver.edited)
         self.documents[persona_id] = opened
         self._waiting_for, self._warned_of_missing = "", False
@@ -250,17 +250,17 @@ class DocumentController:
             self.view.start(self._read_file(document, persona))
             self.view.start(self.workspace.know(persona_id))
         else:
-            document.miss(known=True)
+            document.mark_missing(known=True)
             document.file, self._warned_of_missing = lost or document.file, True
             prompt = next((draft.base for draft in drafts if draft.slot == PROMPT), document.prompt.base)
             persona = persona_without_file(persona_id, document.file, prompt)
         is_new = document.persona is None
-        typed = document.take_typed_early()
+        typed = document.take_early_input()
         views = document.hide() if is_new else {}
         document.take(persona)
         leftovers = self.recovery.take_drafts(document, drafts, known=known)
         for slot_id, text in typed.items():
-            document.slot(slot_id).put_in_front(text)
+            document.slot(slot_id).prepend(text)
         for slot, view in views.items():
             slot.view = view
         log.info("opened %s", persona_id)
@@ -339,7 +339,7 @@ class DocumentController:
         mended = before is not None and before.error is not None and persona.error is None
         stored, had_conflict = document.prompt.base, document.prompt.conflict
         source = run_id if record else None
-        self.now_is(
+        self.set_persona(
             document, persona, source=source, by_agent=bool(run_id), elsewhere=outside or bool(run_id)
         )
         conflict = document.prompt.conflict
@@ -350,7 +350,7 @@ class DocumentController:
         if persona.error is None:
             self.saver.request_all(document)
 
-    def now_is(
+    def set_persona(
         self,
         document: OpenDocument,
         persona: Persona,
@@ -438,7 +438,7 @@ class DocumentController:
                 await self.workspace.settled()
         except UnknownPersona:
             if document is self.document:
-                self.miss(document)
+                self.mark_missing(document)
             return
         except PersonaError as error:
             self.view.show_message(str(error), error=True)
@@ -457,9 +457,9 @@ class DocumentController:
 
     # -- a file that is gone ----------------------------------------------------------------------------
 
-    def miss(self, document: OpenDocument) -> None:
+    def mark_missing(self, document: OpenDocument) -> None:
         """The file of the open document is not there: wait a moment, then keep what is unsaved, or close."""
-        document.miss()
+        document.mark_missing()
         self.view.start(self.write_drafts())
         if not document.gone:
             return

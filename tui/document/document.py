@@ -54,7 +54,7 @@ class OpenDocument:
             )
         return found
 
-    def take_typed_early(self) -> dict[str, str]:
+    def take_early_input(self) -> dict[str, str]:
         """Return what was typed before the file was read, by slot, and take it out of the slots."""
         if self.persona is not None:
             return {}
@@ -91,7 +91,7 @@ class OpenDocument:
         """Whether the file is gone for good, as far as one can tell."""
         return self.missing_since is not None and clock() - self.missing_since >= GONE_AFTER
 
-    def miss(self, *, known: bool = False) -> None:
+    def mark_missing(self, *, known: bool = False) -> None:
         """The file is not there; `known` where there is no need to wait for it to come back."""
         if known:
             self.missing_since = clock() - GONE_AFTER
@@ -109,7 +109,7 @@ class OpenDocument:
         stored = stored_texts(persona)
         for slot_id, slot in list(self.slots.items()):
             if slot_id in stored:
-                slot.absorb(stored[slot_id], source=source, by_agent=by_agent)
+                slot.rebase(stored[slot_id], source=source, by_agent=by_agent)
             elif not slot.dirty and slot.view is None:
                 del self.slots[slot_id]
         return [slot for slot in self.slots.values() if slot.conflict is not None and slot.id in stored]

@@ -92,4 +92,6 @@ def _write(store: Store, key: str, conflict: GitConflict, text: str) -> Persona:
             f"With these choices {conflict.path.name} would not be valid; nothing was written. Choose again, or fix it by hand."
         )
     change = ReplaceContent(content, summary=RESOLVED)
-    return store.change(key, change, revision=sha256(conflict.content), by=USER, reason=RESOLVED, alone=True)
+    return store.change(
+        key, change, revision=sha256(conflict.content), by=USER, reason=RESOLVED, own_unit=True
+    )

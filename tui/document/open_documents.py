@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 if TYPE_CHECKING:
     from personas.persona import Persona
-    from tui.document.async_store import Workspace
+    from tui.document.async_store import AsyncStore
     from tui.document.document import OpenDocument
     from tui.document.text_slot import TextSlot
     from tui.document.view import DocumentView
@@ -23,7 +23,7 @@ class OpenDocuments(Protocol):
     """
 
     view: DocumentView
-    workspace: Workspace
+    workspace: AsyncStore
     document: OpenDocument | None
     documents: dict[str, OpenDocument]
     unsaved: UnsavedText
@@ -55,13 +55,13 @@ class OpenDocuments(Protocol):
     async def read_again(self, *, quiet: bool = False, outside: bool = True) -> None:
         """Read the open persona and take in what is new."""
 
-    def miss(self, document: OpenDocument) -> None:
+    def mark_missing(self, document: OpenDocument) -> None:
         """The file of the open document is not there."""
 
     def show_field_conflict(self, slot: TextSlot) -> None:
         """Say that a field and its file are in conflict."""
 
-    def now_is(
+    def set_persona(
         self,
         document: OpenDocument,
         persona: Persona,

@@ -45,7 +45,7 @@ class DraftRecovery:
             base = draft.sending if now is not None and now == draft.sending else draft.base
             slot.begin_with(base, draft.text)
             if now is not None:
-                slot.absorb(now)
+                slot.rebase(now)
                 if slot.conflict is not None and not slot.merges:
                     self._controller.show_field_conflict(slot)
             if slot.dirty:

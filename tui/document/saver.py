@@ -135,7 +135,7 @@ class SlotSaver:
         elif not slot.dirty:
             self.queue.begins(slot)
             if slot.merges and slot.conflict is not None:  # typed away again
-                slot.absorb(slot.conflict.theirs)
+                slot.rebase(slot.conflict.theirs)
                 self._show_state_of(document)
         elif document.is_held and document is not self._let_go:
             self.queue.begins(slot)
@@ -180,14 +180,14 @@ class SlotSaver:
         slot.error = ""
         if isinstance(result, MergeConflict):
             slot.sending = None
-            slot.absorb(result.theirs)
+            slot.rebase(result.theirs)
             log.warning("a conflict in %s of %s", slot.id, document.id)
         else:
             slot.saved(sent, result.text)
             log.info("saved %s of %s", slot.id, document.id)
             if slot is self._warned_of_conflict:
                 self._warned_of_conflict = None
-            self._controller.now_is(document, result.persona)
+            self._controller.set_persona(document, result.persona)
             if slot.id.removeprefix(FIELD) in IN_LIST:
                 self.view.list_changed()
         if slot.dirty and slot.conflict is None and slot.merges and slot not in self._typed:
@@ -203,7 +203,7 @@ class SlotSaver:
                 self._show_broken()
         elif isinstance(error, UnknownPersona):
             if document is self._controller.document:
-                self._controller.miss(document)
+                self._controller.mark_missing(document)
         else:
             if slot.error != str(error) or slot.id != PROMPT:
                 self.view.show_message(f"Not saved: {error}", error=True)
@@ -231,7 +231,7 @@ class SlotSaver:
             nonlocal sent
             sent = slot.text
             change, store = AddTestInput(sent), self.workspace.store
-            return partial(store.change, document.id, change, revision=None, by=USER, alone=True)
+            return partial(store.change, document.id, change, revision=None, by=USER, own_unit=True)
 
         def apply(persona: Persona) -> None:
             conflict = slot.conflict
@@ -243,7 +243,7 @@ class SlotSaver:
                 slot.saved(sent, sent)
                 if document is self._controller.document and slot.view is not None:
                     self.view.input_renamed(slot, old)
-            self._controller.now_is(document, persona)
+            self._controller.set_persona(document, persona)
 
         try:
             await self.workspace.write_prepared(prepare, apply)

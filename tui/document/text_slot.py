@@ -109,9 +109,9 @@ class TextSlot:
             if not typed_on:
                 self._set(stored)
         elif stored != sent:
-            self.absorb(stored)
+            self.rebase(stored)
 
-    def absorb(self, stored: str, *, source: str | None = "", by_agent: bool = False) -> MergeConflict | None:
+    def rebase(self, stored: str, *, source: str | None = "", by_agent: bool = False) -> MergeConflict | None:
         """Take in what is stored now, merged with what is typed; return the conflict where both touch.
 
         With a conflict the text stays as it is.
@@ -163,7 +163,7 @@ class TextSlot:
             self.conflict = MergeConflict(before, self.text, stored, ())
         return self.conflict
 
-    def put_in_front(self, typed: str) -> None:
+    def prepend(self, typed: str) -> None:
         """What was typed before the text was read goes in front of it, where the cursor stood."""
         self.edit(typed + self.text)
 

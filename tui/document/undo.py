@@ -139,7 +139,7 @@ class StoreUndo:
                     return
                 reason = f"{said.lower()} by hand"
                 done = await self._workspace.write(
-                    save_file, store, persona_id, merged.theirs, text, reason, alone=True
+                    save_file, store, persona_id, merged.theirs, text, reason, own_unit=True
                 )
             except PersonaError as error:
                 view.show_message(str(error), error=True)

@@ -90,7 +90,7 @@ class UnsavedText:
             or bool(self._superseded)
         )
 
-    def nowhere_else(self) -> list[tuple[str, str, str]]:
+    def memory_only(self) -> list[tuple[str, str, str]]:
         """Return the texts that are nowhere but in memory: the document's id, the slot's, and the text.
 
         Where the home is gone, its drafts would never be asked for: they count too.

@@ -231,7 +231,7 @@ async def _choose(
     workspace = editing.workspace
     try:
         done = await workspace.write(
-            save_file, workspace.store, persona_id, conflict.ours, chosen, MERGED, alone=True
+            save_file, workspace.store, persona_id, conflict.ours, chosen, MERGED, own_unit=True
         )
     except PersonaError as error:
         app.main.show_message(f"Not saved: {error}", error=True)

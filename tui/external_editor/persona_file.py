@@ -111,7 +111,7 @@ def take_back(store: Store, handed: HandedOut) -> SavedFile | MergeConflict | No
         if isinstance(merged, MergeConflict):
             return merged
         try:
-            return SavedFile(_replace(store, now, merged, MERGED, alone=True), True)
+            return SavedFile(_replace(store, now, merged, MERGED, own_unit=True), True)
         except Conflict:
             continue
     raise PersonaError(
@@ -121,7 +121,7 @@ def take_back(store: Store, handed: HandedOut) -> SavedFile | MergeConflict | No
 
 
 def save_file(
-    store: Store, persona_id: str, base: str, text: str, reason: str, *, alone: bool = False
+    store: Store, persona_id: str, base: str, text: str, reason: str, *, own_unit: bool = False
 ) -> SavedFile | MergeConflict:
     """Write a text that grew from `base` into the file, merged with what others did to it since. Blocking.
 
@@ -136,12 +136,12 @@ def save_file(
         if isinstance(merged, MergeConflict):
             return merged
         try:
-            return SavedFile(_replace(store, now, merged, reason, alone=alone), there != base)
+            return SavedFile(_replace(store, now, merged, reason, own_unit=own_unit), there != base)
         except Conflict:
             continue
     raise PersonaError("The file changes faster than it can be saved.")
 
 
-def _replace(store: Store, now: Persona, text: str, reason: str, *, alone: bool) -> Persona:
+def _replace(store: Store, now: Persona, text: str, reason: str, *, own_unit: bool) -> Persona:
     change = ReplaceText(text)
-    return store.change(now.id, change, revision=now.revision, by=USER, reason=reason, alone=alone)
+    return store.change(now.id, change, revision=now.revision, by=USER, reason=reason, own_unit=own_unit)

@@ -20,9 +20,9 @@ if TYPE_CHECKING:
     from agent.outputs.evaluator import Evaluator
     from agent.outputs.expectations import Verdict
     from agent.outputs.output_log import Output, OutputLog, Stored
-    from agent.outputs.pace import Pace
+    from agent.outputs.rate_limiter import RateLimiter
     from agent.outputs.report import InputReport, PersonaReport
-    from agent.outputs.runner import RunEvent, Trial
+    from agent.outputs.runner import PlannedSample, RunEvent
     from agent.outputs.variant import Variant
     from personas.compiled import Options
     from personas.files.file_stamp import Stamp
@@ -54,7 +54,7 @@ class OutputsHost(Protocol):
     def start(self, work: Coroutine[Any, Any, Any]) -> Any:
         """Run something beside the screen; a fault in it is told."""
 
-    def again(self, work: Callable[[], Coroutine[Any, Any, Any]]) -> None:
+    def start_once(self, work: Callable[[], Coroutine[Any, Any, Any]]) -> None:
         """The same, unless the last time is still under way."""
 
 
@@ -115,7 +115,7 @@ class OutputsController:
         self._streams: dict[OutputKey, list[str] | None] = {}  # None: not begun yet
         self._runs: list[RunAtWork[Any]] = []
         self._choosing = asyncio.Lock()  # what a run sends is chosen by one at a time
-        self._pace: Pace | None = None
+        self._pace: RateLimiter | None = None
 
     # -- what there is ----------------------------------------------------------------------------------
 
@@ -164,7 +164,7 @@ class OutputsController:
             if (key.persona_id, key.input_id) == (self.persona.id, input_id)
         }
 
-    def streamed(self, trial: Trial) -> str | None:
+    def streamed(self, trial: PlannedSample) -> str | None:
         """Return the text so far of one output that is being made; None where it has not begun."""
         parts = self._streams.get(OutputKey.of(trial))
         return None if parts is None else "".join(parts)
@@ -274,7 +274,7 @@ class OutputsController:
 
     def look(self) -> None:
         """A second went by: see what other programs have added to the log."""
-        self._host.again(self._look)
+        self._host.start_once(self._look)
 
     def settings_changed(self) -> None:
         """Settings, model or connection are others now: what runs and judges is made anew."""
@@ -504,7 +504,7 @@ class OutputsController:
         evaluator = self.evaluator
         estimates = [await asyncio.to_thread(one.estimate, evaluator.endpoint) for one in evaluations]
 
-        async def work(pace: Pace, attend: Attend) -> list[PersonaReport]:
+        async def work(pace: RateLimiter, attend: Attend) -> list[PersonaReport]:
             return [await evaluator.run(one, pace, attend) for one in evaluations]
 
         def total() -> int:
@@ -545,7 +545,7 @@ class OutputsController:
             self._pace = self.evaluator.pace()
         earlier = [run.task for run in self._runs] if waits else []
 
-        async def in_turn(pace: Pace, attend: Attend) -> Result:
+        async def in_turn(pace: RateLimiter, attend: Attend) -> Result:
             if earlier:
                 await asyncio.wait(earlier)
             return await work(pace, attend)

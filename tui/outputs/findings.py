@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from agent.outputs.coverage import Covered
+    from agent.outputs.coverage import PieceCoverage
 
 SIGNS = {"tests fail": "●", "answers change": "◐", "nothing notices": "○", "not exercised": "?"}
 ASCII_SIGNS = {"tests fail": "#", "answers change": "~", "nothing notices": "o", "not exercised": "?"}
@@ -24,13 +24,13 @@ _MEANINGS = {
 }
 
 
-def meaning(covered: Covered) -> str:
+def meaning(covered: PieceCoverage) -> str:
     """Return what was found of a piece, as a clause."""
     inputs = f": {', '.join(covered.inputs)}" if covered.inputs else ""
     return f"{_MEANINGS[covered.finding]}{inputs}"
 
 
-def summary(pieces: Sequence[Covered]) -> str:
+def summary(pieces: Sequence[PieceCoverage]) -> str:
     """Return how often each was found, in one sentence."""
     counts = {finding: sum(one.finding == finding for one in pieces) for finding in SIGNS}
     return "Of {} pieces of the prompt: {}.".format(

@@ -11,13 +11,13 @@ from tui.chat.activity import spent_parts
 if TYPE_CHECKING:
     from agent.core.model import Usage
     from agent.outputs.output_log import Output
-    from agent.outputs.pace import Pace
-    from agent.outputs.runner import OutputRun, Trial
+    from agent.outputs.rate_limiter import RateLimiter
+    from agent.outputs.runner import OutputRun, PlannedSample
 
 Result = TypeVar("Result")
 Attend = Callable[["OutputRun | None"], None]
 """Is told the run at work, and None once there is none."""
-Work = Callable[["Pace", Attend], Coroutine[Any, Any, Result]]
+Work = Callable[["RateLimiter", Attend], Coroutine[Any, Any, Result]]
 
 
 class OutputKey(NamedTuple):
@@ -30,7 +30,7 @@ class OutputKey(NamedTuple):
     model: str | None
 
     @classmethod
-    def of(cls, trial: Trial) -> OutputKey:
+    def of(cls, trial: PlannedSample) -> OutputKey:
         """Return the key of an output that is to be made."""
         variant = trial.variant
         return cls(variant.persona_id, trial.test_input.id, trial.sample, variant.prompt_hash, variant.model)
@@ -81,7 +81,9 @@ class RunAtWork(Generic[Result]):
         task: the work.
     """
 
-    def __init__(self, work: Work[Result], total: Callable[[], int], pace: Pace, name: str = "") -> None:
+    def __init__(
+        self, work: Work[Result], total: Callable[[], int], pace: RateLimiter, name: str = ""
+    ) -> None:
         self.made: list[Output] = []
         self.name = name
         self._total = total

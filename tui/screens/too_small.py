@@ -16,7 +16,7 @@ STILL = ("copy", "quit", "redraw")
 """Commands whose keys work all the same: one can always stop what runs, and leave."""
 
 
-class Cover(LiteralStatic):
+class TooSmallOverlay(LiteralStatic):
     """Lies over a whole screen, and says that the terminal is too small."""
 
     DEFAULT_CSS = """

@@ -11,7 +11,7 @@ from personas.files.file_stamp import stamp_of
 from tui.settings.schema import (
     DEFAULT_MODEL,
     OFFLINE,
-    Loaded,
+    LoadedSettings,
     Settings,
     check_values,
     load_settings,
@@ -32,7 +32,7 @@ NO_MODEL = "none"
 """What the agent's model is called while there can be none."""
 
 
-class Named(NamedTuple):
+class NamedServer(NamedTuple):
     """A server and a model that the person named, as typed, and a key for them; empty for what is not known yet."""
 
     server: str = ""
@@ -43,7 +43,7 @@ class Named(NamedTuple):
         return f"Named(server={self.server!r}, model={self.model!r})"
 
 
-class Preferences:
+class LiveSettings:
     """The person's settings, and the connection they lead to.
 
     Args:
@@ -52,7 +52,9 @@ class Preferences:
         env: the environment.
     """
 
-    def __init__(self, loaded: Loaded, *, model_flag: str = "", env: Mapping[str, str] | None = None) -> None:
+    def __init__(
+        self, loaded: LoadedSettings, *, model_flag: str = "", env: Mapping[str, str] | None = None
+    ) -> None:
         self._loaded = loaded
         self._flag = model_flag
         self._env = os.environ if env is None else env
@@ -60,7 +62,7 @@ class Preferences:
         self._key = ""
         self._pasted_only = False
         self.new = not loaded.exists
-        self.named = Named()
+        self.named = NamedServer()
         """What was named last and is not in use: asked again, the person goes on from there."""
         self._changing = RLock()  # by whichever thread
         self._stamp: object = ...  # of the file that was read; not known of the one at the start

@@ -21,7 +21,7 @@ class BrokenSettings(ConfigError):
     """The settings file cannot be read or is no TOML, and so cannot be changed."""
 
 
-class Wrong(NamedTuple):
+class SettingError(NamedTuple):
     """One thing that is wrong in the settings.
 
     Attributes:
@@ -76,7 +76,7 @@ def read_text(path: Path) -> str | None:
 
 def read_values(
     path: Path, settings: type, all_rules: Callable[[], Mapping[str, Rules]]
-) -> tuple[dict[str, Any] | None, list[Wrong]]:
+) -> tuple[dict[str, Any] | None, list[SettingError]]:
     """Read the settings file.
 
     Args:
@@ -94,7 +94,7 @@ def read_values(
             return None, []
         found = _parse(text, path)
     except BrokenSettings as error:
-        return {}, [Wrong(str(error), setting="")]
+        return {}, [SettingError(str(error), setting="")]
     known, wrong = _judge(found, text, path, settings, all_rules())
     return known, sorted(wrong, key=lambda one: one.line)
 
@@ -126,19 +126,19 @@ def _parse(text: str, path: Path) -> dict[str, Any]:
 
 def _judge(
     found: Mapping[str, Any], text: str, path: Path, settings: type, rules: Mapping[str, Rules]
-) -> tuple[dict[str, Any], list[Wrong]]:
+) -> tuple[dict[str, Any], list[SettingError]]:
     """Return the values that can be used, and what is wrong with the others."""
-    from tui.settings.source_locations import Lines
+    from tui.settings.source_locations import KeyLines
     from tui.terminal.secrets import redact
 
-    line_of = Lines(text).of
+    line_of = KeyLines(text).of
     hints = get_type_hints(settings)
     known: dict[str, Any] = {}
-    wrong: list[Wrong] = []
+    wrong: list[SettingError] = []
 
     def tell(place: Collection[str], sentence: str, setting: str | None = None) -> None:
         line = line_of(*place)
-        wrong.append(Wrong(redact(sentence), line, f"{path}:{line}: ", setting))
+        wrong.append(SettingError(redact(sentence), line, f"{path}:{line}: ", setting))
 
     for key, value in found.items():
         name = RENAMED.get(key, key)

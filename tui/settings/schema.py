@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Annotated, Any, NamedTuple, get_type_hints
 
 from tui.settings.loader import ConfigError as ConfigError
-from tui.settings.loader import Wrong, read_bytes, read_text, read_values, refuse_broken
+from tui.settings.loader import SettingError, read_bytes, read_text, read_values, refuse_broken
 from tui.settings.validation import LEVELS, RENAMED, Rules, fault_of_key, faults, faults_in_file
 
 APP = "persona-editor"
@@ -170,7 +170,7 @@ def of_looks() -> frozenset[str]:
     return frozenset(name for name, rules in all_rules().items() if rules.looks)
 
 
-class Loaded(NamedTuple):
+class LoadedSettings(NamedTuple):
     """The settings as they hold, where they come from, and what is wrong.
 
     Attributes:
@@ -183,7 +183,7 @@ class Loaded(NamedTuple):
 
     settings: Settings
     path: Path
-    wrong: tuple[Wrong, ...] = ()
+    wrong: tuple[SettingError, ...] = ()
     exists: bool = False
     sources: Mapping[str, str] = {}
     unusable: frozenset[str] = frozenset()
@@ -193,7 +193,7 @@ class Loaded(NamedTuple):
         """What is wrong, each with its line and what comes of it."""
         return tuple(f"{one}{self._outcome(one)}" for one in self.wrong)
 
-    def _outcome(self, wrong: Wrong) -> str:
+    def _outcome(self, wrong: SettingError) -> str:
         if wrong.setting is None:
             return ""
         if wrong.setting not in self.unusable:
@@ -217,7 +217,7 @@ class Loaded(NamedTuple):
             more = "".join(f"; {f'line {one.line}: ' if one.line else ''}{one.sentence}" for one in others)
             raise ConfigError(f"{first}{more}")
 
-    def after(self, before: Loaded) -> Loaded:
+    def after(self, before: LoadedSettings) -> LoadedSettings:
         """Return these settings; a setting whose value in the file cannot be used keeps its value of `before`."""
         if "" in before.unusable:
             return self
@@ -244,7 +244,7 @@ def config_path(env: Mapping[str, str] | None = None) -> Path:
     return Path(platformdirs.user_config_dir(APP, appauthor=False)) / "config.toml"
 
 
-def load_settings(env: Mapping[str, str] | None = None, *, model: str | None = None) -> Loaded:
+def load_settings(env: Mapping[str, str] | None = None, *, model: str | None = None) -> LoadedSettings:
     """Read the settings file and lay the environment and the `--model` flag over it.
 
     What cannot be used is told in the result, and keeps no other setting from holding.
@@ -263,12 +263,14 @@ def load_settings(env: Mapping[str, str] | None = None, *, model: str | None = N
         if not value:
             continue
         if fault := fault_of_key(source, value):
-            wrong.append(Wrong(fault, setting=name))
+            wrong.append(SettingError(fault, setting=name))
             unusable.add(name)
             continue
         values[name], sources[name] = value, source
         unusable.discard(name)
-    return Loaded(Settings(**values), path, tuple(wrong), found is not None, sources, frozenset(unusable))
+    return LoadedSettings(
+        Settings(**values), path, tuple(wrong), found is not None, sources, frozenset(unusable)
+    )
 
 
 def check_values(values: Mapping[str, Any]) -> None:

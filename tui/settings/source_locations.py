@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from personas.toml.nodes import ScannedText
 
 
-class Lines:
+class KeyLines:
     """The lines of the keys of one text, which is read when first asked about."""
 
     def __init__(self, text: str) -> None:

@@ -46,7 +46,7 @@ GRACE = 0.5
 """Seconds within which a second Enter is taken for the first one."""
 
 
-class SecondThought:
+class SendTwiceGuard:
     """A key is sent as a message only by who says so twice, with a moment between."""
 
     def __init__(self) -> None:

@@ -19,14 +19,14 @@ from textual.widgets import Button, TextArea
 
 from tui.commands import slash
 from tui.terminal.sanitise import one_line
-from tui.terminal.secrets import SecondThought, is_key
-from tui.widgets.chat_bar_labels import HINT, WORKING, Mode, act_word, placeholder, switch_word
+from tui.terminal.secrets import SendTwiceGuard, is_key
+from tui.widgets.chat_bar_labels import HINT, WORKING, Mode, action_label, placeholder, toggle_label
 from tui.widgets.chat_input import ChatInput
 from tui.widgets.command_list import CommandList
 from tui.widgets.input_history import without_repeats
 from tui.widgets.plain_text import LiteralButton, LiteralLabel
-from tui.widgets.queued_messages import Queued, QueuedLines
-from tui.widgets.virtual_list import RowList
+from tui.widgets.queued_messages import Queued, QueuedMessageList
+from tui.widgets.virtual_list import VirtualList
 
 
 class ChatBar(Vertical):
@@ -117,13 +117,13 @@ class ChatBar(Vertical):
         self._can_continue = False
         self._begins_tasks = False
         self._buttons = ("", "")
-        self._second_thought = SecondThought()
+        self._second_thought = SendTwiceGuard()
         self._act_button = LiteralButton("Send", focusable=False, classes="chat--act")
         self._task_button = LiteralButton("", focusable=False, classes="chat--task")
         # These are seen now and then. Each is mounted when it is first shown, which makes the first paint faster.
         self.commands = CommandList(classes="chat--commands")
         """The list of commands, shown while one is being written."""
-        self.queued = QueuedLines(ascii_only=ascii_only, classes="chat--queued")
+        self.queued = QueuedMessageList(ascii_only=ascii_only, classes="chat--queued")
         self.trace = LiteralLabel("", classes="chat--trace")
         self.status = LiteralLabel("", classes="chat--status")
         self.stop_button = LiteralButton("Stop", focusable=False, classes="chat--stop")
@@ -344,12 +344,12 @@ class ChatBar(Vertical):
         on_list = self.commands.display and self.commands.region.contains(x, y)
         return on_list or self.region.contains(x, y)
 
-    @on(RowList.Highlighted)
-    def _went_over(self, event: RowList.Highlighted) -> None:
+    @on(VirtualList.Highlighted)
+    def _went_over(self, event: VirtualList.Highlighted) -> None:
         event.stop()
 
-    @on(RowList.Chosen)
-    def _clicked_command(self, event: RowList.Chosen) -> None:
+    @on(VirtualList.Chosen)
+    def _clicked_command(self, event: VirtualList.Chosen) -> None:
         event.stop()
         if (offer := self.commands.chosen) is not None:
             if offer.more:
@@ -393,8 +393,8 @@ class ChatBar(Vertical):
         if queued := self.queued.queued:
             self.post_message(self.TakeBack(queued[-1].key, True))
 
-    @on(QueuedLines.Wanted)
-    def _wanted(self, event: QueuedLines.Wanted) -> None:
+    @on(QueuedMessageList.Wanted)
+    def _wanted(self, event: QueuedMessageList.Wanted) -> None:
         event.stop()
         self.post_message(self.TakeBack(event.key, event.edit))
 
@@ -422,7 +422,7 @@ class ChatBar(Vertical):
         if not self.is_mounted:
             return
         act, switch = self._act_button, self._task_button
-        word = act_word(
+        word = action_label(
             self._mode,
             begins_tasks=self._begins_tasks and self._switch == "task",
             continues=self._offers_to_continue,
@@ -430,7 +430,7 @@ class ChatBar(Vertical):
         )
         _relabel(act, word)
         switch.display = self._mode == "idle" and self.offers_switch
-        _relabel(switch, switch_word(self._switch, self._begins_tasks, ascii_only=self._ascii_only))
+        _relabel(switch, toggle_label(self._switch, self._begins_tasks, ascii_only=self._ascii_only))
         switch.set_class(self._begins_tasks, "-on")
         act.set_class(self._mode == "running", "-stop")
         self._show_part(self.stop_button, self._mode == "asking", after=".chat--act")

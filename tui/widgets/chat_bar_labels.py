@@ -12,7 +12,7 @@ TASK_SIGNS = {False: ("○", "●"), True: ("[ ]", "[x]")}
 """The signs of a switch that is off and on; True: in ASCII."""
 
 
-def act_word(mode: Mode, *, begins_tasks: bool, continues: bool, steers: bool) -> str:
+def action_label(mode: Mode, *, begins_tasks: bool, continues: bool, steers: bool) -> str:
     """Return the label of the button that sends.
 
     Args:
@@ -27,7 +27,7 @@ def act_word(mode: Mode, *, begins_tasks: bool, continues: bool, steers: bool) -
     return {"idle": idle, "running": "Stop", "asking": "Reply"}[mode]
 
 
-def switch_word(word: str, on: bool, *, ascii_only: bool) -> str:
+def toggle_label(word: str, on: bool, *, ascii_only: bool) -> str:
     """Return the label of a switch, that for task mode or another."""
     return f"{TASK_SIGNS[ascii_only][on]} {word}"
 

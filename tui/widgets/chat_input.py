@@ -9,7 +9,7 @@ from textual import events
 from textual.message import Message
 from textual.widgets.text_area import Edit, EditResult
 
-from tui.commands.slash import Offer
+from tui.commands.slash import Completion
 from tui.widgets.command_list import CommandList
 from tui.widgets.input_history import InputHistory
 from tui.widgets.text.safe_text_area import SafeTextArea
@@ -108,7 +108,7 @@ class ChatInput(SafeTextArea):
         self.load_text(text)
         self.move_cursor(self.document.end)
 
-    def put_aside(self) -> bool:
+    def stash(self) -> bool:
         """Clear the draft into the history, where Up finds it; return whether there was any.
 
         Text that was pushed aside by a recalled message is shown again.
@@ -196,7 +196,7 @@ class ChatInput(SafeTextArea):
         if self.commands is not None:
             self.commands.close(self.text)
 
-    def write_command(self, offer: Offer) -> None:
+    def write_command(self, offer: Completion) -> None:
         """Write an offered command out."""
         self.show(offer.line + " " * offer.more)
 

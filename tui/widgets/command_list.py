@@ -12,29 +12,29 @@ from typing import Any, ClassVar
 from rich.cells import cell_len
 
 from tui.commands import slash
-from tui.commands.slash import Offer
-from tui.widgets.virtual_list import Row, RowList
+from tui.commands.slash import Completion
+from tui.widgets.virtual_list import Row, VirtualList
 
 MOST = 14
 """Rows at most; a third of a smaller screen."""
 
 
-class CommandList(RowList, can_focus=False):
-    """The completions of the draft. A click posts `RowList.Chosen`."""
+class CommandList(VirtualList, can_focus=False):
+    """The completions of the draft. A click posts `VirtualList.Chosen`."""
 
     DEFAULT_CSS: ClassVar[str] = Path(__file__).with_suffix(".tcss").read_text(encoding="utf-8")
 
     def __init__(self, **options: Any) -> None:
         super().__init__(lit=True, **options)
-        self.find: Callable[[str], Sequence[Offer]] = slash.offers
-        self._offers: Sequence[Offer] = ()
+        self.find: Callable[[str], Sequence[Completion]] = slash.offers
+        self._offers: Sequence[Completion] = ()
         self._text = ""
         self._closed = False
         self._stepped = False
         self.display = False
 
     @property
-    def chosen(self) -> Offer | None:
+    def chosen(self) -> Completion | None:
         """What the cursor is on, None while nothing is offered."""
         return self._offers[self.cursor] if self.display and self.cursor < len(self._offers) else None
 

@@ -19,7 +19,7 @@ from tui.widgets.plain_text import label
 from tui.widgets.text.safe_text_area import SafeTextArea
 
 if TYPE_CHECKING:
-    from personas.library.assembly import Line
+    from personas.library.assembly import CompiledLine
 
 
 class CompiledText(SafeTextArea):
@@ -53,7 +53,7 @@ class CompiledPane(Vertical):
 
     def __init__(self) -> None:
         super().__init__(id="compiled-pane")
-        self._lines: Sequence[Line] = ()
+        self._lines: Sequence[CompiledLine] = ()
         self._text = CompiledText(read_only=True, id="compiled")
 
     def compose(self) -> ComposeResult:
@@ -65,11 +65,11 @@ class CompiledPane(Vertical):
         return self._text
 
     @property
-    def lines(self) -> Sequence[Line]:
+    def lines(self) -> Sequence[CompiledLine]:
         """The lines that are shown."""
         return self._lines
 
-    def show(self, title: str, lines: Sequence[Line]) -> None:
+    def show(self, title: str, lines: Sequence[CompiledLine]) -> None:
         """Show lines; the cursor stays in its line where the text changes."""
         self.border_title = label(title, 80)
         if lines != self._lines:
@@ -92,7 +92,7 @@ class CompiledPane(Vertical):
         self.border_subtitle = label(origin(self._lines[at]) if at < len(self._lines) else "", 78)
 
 
-def origin(line: Line) -> str:
+def origin(line: CompiledLine) -> str:
     """Return where a line comes from, in words."""
     piece = line.piece
     if piece is None:

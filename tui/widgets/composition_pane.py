@@ -14,7 +14,7 @@ from textual.message import Message
 from tui.commands.registry import bindings, hint, keymap_of, sentence
 from tui.widgets.clickable_hints import key_under, press, pressing
 from tui.widgets.plain_text import LiteralStatic, label
-from tui.widgets.virtual_list import Row, RowList
+from tui.widgets.virtual_list import Row, VirtualList
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -51,7 +51,7 @@ class CompositionPane(Vertical):
         """Mount the list; done after the first paint, which it would hold up."""
         keymap = keymap_of(self.app)
         none = sentence("composition.add", keymap, "Nothing linked. {} links something.", "Nothing linked.")
-        rows = RowList(id="links", empty=none, choose_on_click=False)
+        rows = VirtualList(id="links", empty=none, choose_on_click=False)
         told = [("rows.open", "open"), ("composition.add", "link"), ("composition.remove", "unlink"),
                 ("composition.up", ""), ("composition.down", "move"), ("composition.priority", "priority"),
                 ("composition.stage", "stage"), ("composition.try", "try with"),
@@ -62,12 +62,12 @@ class CompositionPane(Vertical):
         self._fit()
 
     @property
-    def rows(self) -> RowList:
+    def rows(self) -> VirtualList:
         """The list."""
-        return self.query_one(RowList)
+        return self.query_one(VirtualList)
 
     @property
-    def focus_target(self) -> RowList | None:
+    def focus_target(self) -> VirtualList | None:
         """What gets the keys."""
         return self.rows if self._is_filled else None
 
@@ -120,8 +120,8 @@ class CompositionPane(Vertical):
 
     # -- what is pressed ------------------------------------------------------------------------------------
 
-    @on(RowList.Chosen)
-    def _chosen(self, event: RowList.Chosen) -> None:
+    @on(VirtualList.Chosen)
+    def _chosen(self, event: VirtualList.Chosen) -> None:
         event.stop()
         self.post_message(self.Requested("open"))
 

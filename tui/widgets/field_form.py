@@ -14,7 +14,7 @@ from textual.widget import Widget
 
 from tui.document.text_slot import FIELD, TextSlot
 from tui.widgets.plain_text import LiteralLabel, in_one_line
-from tui.widgets.text.line_input_undo import FieldUndo
+from tui.widgets.text.line_input_undo import LineInputUndo
 
 if TYPE_CHECKING:
     from textual.widgets import Input
@@ -76,7 +76,7 @@ class FieldForm(VerticalScroll, can_focus=False):
         super().__init__(id=id)
         self._document: OpenDocument | None = None
         self._bound: dict[str, TextSlot] = {}
-        self._undos: dict[str, FieldUndo] = {}
+        self._undos: dict[str, LineInputUndo] = {}
         self._locked = False
         self._filled = False  # the fields are mounted after the first paint
 
@@ -178,8 +178,8 @@ class FieldForm(VerticalScroll, can_focus=False):
         field.cursor_position = len(field.value)
         return True
 
-    def _undo_of(self, name: str) -> FieldUndo:
-        return self._undos.setdefault(name, FieldUndo())
+    def _undo_of(self, name: str) -> LineInputUndo:
+        return self._undos.setdefault(name, LineInputUndo())
 
     def on_click(self, event: events.Click) -> None:
         for row in self.query(".setting"):

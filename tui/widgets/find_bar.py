@@ -16,7 +16,7 @@ from textual.widgets.text_area import Selection
 from tui.commands.registry import bindings
 from tui.terminal.visible_controls import to_shown
 from tui.widgets.plain_text import LiteralStatic
-from tui.widgets.text.document_editor import TextEditor
+from tui.widgets.text.document_editor import DocumentEditor
 from tui.widgets.text.edits import index_of, location_at, smallest_edit
 from tui.widgets.text.line_input import LineInput
 
@@ -35,7 +35,7 @@ class FindBar(Grid):
 
     BINDINGS: ClassVar[list[BindingType]] = [*bindings("find")]
 
-    def __init__(self, editor: TextEditor) -> None:
+    def __init__(self, editor: DocumentEditor) -> None:
         super().__init__(id="find-bar")
         self._editor = editor
         self.text = LineInput(hint="find", id="find-text")
@@ -138,7 +138,7 @@ class FindBar(Grid):
 
     def _may_edit(self) -> bool:
         if self._editor.read_only:
-            self._editor.post_message(TextEditor.Refused(self._editor))
+            self._editor.post_message(DocumentEditor.Refused(self._editor))
         return not self._editor.read_only
 
     def _edit(self, text: str) -> None:

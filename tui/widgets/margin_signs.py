@@ -12,7 +12,7 @@ from textual.strip import Strip
 from textual.widget import Widget
 
 from tui.widgets.plain_text import NotSelectable
-from tui.widgets.text.document_editor import TextEditor
+from tui.widgets.text.document_editor import DocumentEditor
 from tui.widgets.theme_styles import ink
 
 Signs = Mapping[int, tuple[str, str]]
@@ -35,7 +35,7 @@ class MarginSigns(NotSelectable, Widget, can_focus=False):
             super().__init__()
             self.line = line
 
-    def __init__(self, editor: TextEditor) -> None:
+    def __init__(self, editor: DocumentEditor) -> None:
         super().__init__()
         self._editor = editor
         self._signs: Signs = {}

@@ -18,7 +18,7 @@ from textual.message import Message
 from tui.commands.fuzzy import fold, match_all, words_of
 from tui.commands.registry import bindings, keymap_of, sentence
 from tui.widgets.plain_text import label
-from tui.widgets.virtual_list import Row, RowList
+from tui.widgets.virtual_list import Row, VirtualList
 
 if TYPE_CHECKING:
     from textual.widgets import Input
@@ -106,15 +106,15 @@ class PersonaList(Vertical):
         self.border_title = "Personas"
 
     def compose(self) -> ComposeResult:
-        yield RowList(empty="Reading…", id="persona-rows", mark_on_click=True)
+        yield VirtualList(empty="Reading…", id="persona-rows", mark_on_click=True)
 
     @cached_property
-    def rows(self) -> RowList:
+    def rows(self) -> VirtualList:
         """The list itself."""
-        return self.query_one(RowList)
+        return self.query_one(VirtualList)
 
     @property
-    def focus_target(self) -> RowList:
+    def focus_target(self) -> VirtualList:
         """What gets the keys."""
         return self.rows
 
@@ -204,13 +204,13 @@ class PersonaList(Vertical):
     def on_descendant_blur(self) -> None:
         self._show_subtitle()
 
-    @on(RowList.Chosen)
-    def _open(self, event: RowList.Chosen) -> None:
+    @on(VirtualList.Chosen)
+    def _open(self, event: VirtualList.Chosen) -> None:
         event.stop()
         self.post_message(self.Opened(event.key))
 
-    @on(RowList.Highlighted)
-    def _show_error(self, event: RowList.Highlighted) -> None:
+    @on(VirtualList.Highlighted)
+    def _show_error(self, event: VirtualList.Highlighted) -> None:
         event.stop()
         entry = self._entries.get(event.key)
         self.rows.tooltip = label(entry.error or entry.description) if entry else None

@@ -14,7 +14,7 @@ from textual.message import Message
 from tui.outputs.findings import COLOURS, meaning
 from tui.widgets.margin_signs import MarginSigns
 from tui.widgets.plain_text import label
-from tui.widgets.text.document_editor import TextEditor
+from tui.widgets.text.document_editor import DocumentEditor
 from tui.widgets.text.ellipsis import EllipsisStatic
 
 if TYPE_CHECKING:
@@ -63,7 +63,7 @@ class PromptPane(Vertical):
         self.banner = Banner("", id="prompt-banner")
         self._coverage: Coverage | None = None
         self._signs: Mapping[str, str] = {}
-        self.editor = TextEditor(id="prompt")
+        self.editor = DocumentEditor(id="prompt")
         self._margin = MarginSigns(self.editor)
         self.finder: FindBar | None = None
         """Where text is looked for; None before it is first."""
@@ -87,7 +87,7 @@ class PromptPane(Vertical):
         yield self.editor
 
     @property
-    def focus_target(self) -> TextEditor:
+    def focus_target(self) -> DocumentEditor:
         """What gets the keys."""
         return self.editor
 
@@ -127,7 +127,7 @@ class PromptPane(Vertical):
         self._check_coverage()
         self._show_parts()
 
-    @on(TextEditor.Changed)
+    @on(DocumentEditor.Changed)
     def _text_changed(self) -> None:
         self._check_coverage()
         if self.finder is not None and self.finder.display:
@@ -145,7 +145,7 @@ class PromptPane(Vertical):
             }
         )
 
-    @on(TextEditor.SelectionChanged)
+    @on(DocumentEditor.SelectionChanged)
     def _cursor_moved(self) -> None:
         if self._coverage is not None:
             self._show_parts()

@@ -28,7 +28,7 @@ from tui.terminal.sanitise import one_line, spelled_out
 from tui.widgets.conversation.lines import wrap_rows
 from tui.widgets.plain_text import LiteralLabel, NotSelectable
 from tui.widgets.text.diff_wrap import CountedText, DiffText
-from tui.widgets.text.virtual_static import LongStatic
+from tui.widgets.text.virtual_static import VirtualStatic
 from tui.widgets.theme_styles import ink
 from tui.widgets.virtual_list import POINTER
 
@@ -172,8 +172,8 @@ class QuestionBox(Vertical, can_focus=False):
 
     def compose(self) -> ComposeResult:
         with VerticalScroll(classes="ask--body", can_focus=False):
-            yield LongStatic("", classes="ask--text")
-            yield LongStatic("", classes="ask--diff")
+            yield VirtualStatic("", classes="ask--text")
+            yield VirtualStatic("", classes="ask--diff")
         yield Choices(classes="ask--choices")
         yield LiteralLabel("", classes="ask--hint")
 
@@ -209,8 +209,8 @@ class QuestionBox(Vertical, can_focus=False):
             less = f"Only the first {LONGEST:,} of {len(diff):,} characters of the change are shown."
             counts = f"+{approval.added} −{approval.removed}"
             title = CountedText(text, counts, less if len(diff) > LONGEST else "")
-        self.query_one(".ask--text", LongStatic).update(title)
-        shown = self.query_one(".ask--diff", LongStatic)
+        self.query_one(".ask--text", VirtualStatic).update(title)
+        shown = self.query_one(".ask--diff", VirtualStatic)
         shown.display = bool(diff)
         if diff:
             shown.update(DiffText(close_context(diff[:LONGEST])))

@@ -29,7 +29,7 @@ class Queued(NamedTuple):
     later: bool
 
 
-class QueuedLines(NotSelectable, Widget, can_focus=False):
+class QueuedMessageList(NotSelectable, Widget, can_focus=False):
     """The queued messages."""
 
     class Wanted(Message):

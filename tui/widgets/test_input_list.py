@@ -18,8 +18,8 @@ from tui.document.text_slot import INPUT
 from tui.outputs.labels import SIGNS
 from tui.terminal.visible_controls import from_shown, is_editable, pasted
 from tui.widgets.plain_text import label
-from tui.widgets.text.document_editor import FRESH, TextEditor
-from tui.widgets.virtual_list import Row, RowList, SecondLine
+from tui.widgets.text.document_editor import FRESH, DocumentEditor
+from tui.widgets.virtual_list import Row, SecondLine, VirtualList
 
 if TYPE_CHECKING:
     from personas.persona import TestInput
@@ -32,7 +32,7 @@ TONES = {SIGNS["pass"]: "text-success", SIGNS["fail"]: "text-error", SIGNS["erro
 """How the sign of a verdict is drawn."""
 
 
-class TestInputs(Vertical):
+class TestInputList(Vertical):
     """The test inputs of the open persona."""
 
     DEFAULT_CSS = Path(__file__).with_suffix(".tcss").read_text(encoding="utf-8")
@@ -94,19 +94,19 @@ class TestInputs(Vertical):
         self._document: OpenDocument | None = None
         self.leave: Callable[[TextSlot], None] = lambda slot: None
         """Called with the slot of a test input that is no longer shown: it should be saved now."""
-        self._editor = TextEditor(id="test-content", prose=False)
+        self._editor = DocumentEditor(id="test-content", prose=False)
         self.border_title = "Test inputs"
 
     def compose(self) -> ComposeResult:
-        yield RowList(id="test-rows", choose_on_click=False, mark_on_click=True)
+        yield VirtualList(id="test-rows", choose_on_click=False, mark_on_click=True)
 
     @property
-    def rows(self) -> RowList:
+    def rows(self) -> VirtualList:
         """The list."""
-        return self.query_one(RowList)
+        return self.query_one(VirtualList)
 
     @property
-    def focus_target(self) -> RowList:
+    def focus_target(self) -> VirtualList:
         """What gets the keys."""
         return self.rows
 
@@ -121,7 +121,7 @@ class TestInputs(Vertical):
         return str(len(self.rows.rows) or "")
 
     @property
-    def editor(self) -> TextEditor:
+    def editor(self) -> DocumentEditor:
         """The content of the chosen test input."""
         return self._editor
 
@@ -250,13 +250,13 @@ class TestInputs(Vertical):
             self._shown, self._is_deleted = new, False
             self._show_title()
 
-    @on(TextEditor.Refused)
-    def _refused(self, event: TextEditor.Refused) -> None:
+    @on(DocumentEditor.Refused)
+    def _refused(self, event: DocumentEditor.Refused) -> None:
         event.stop()
         self.post_message(self.Refused(typed=True))
 
-    @on(RowList.Highlighted)
-    def _highlighted(self, event: RowList.Highlighted) -> None:
+    @on(VirtualList.Highlighted)
+    def _highlighted(self, event: VirtualList.Highlighted) -> None:
         event.stop()
         self._leave_deleted()
 
@@ -274,8 +274,8 @@ class TestInputs(Vertical):
             self._is_deleted = False
         self._show_content()
 
-    @on(RowList.Chosen)
-    def _chosen(self, event: RowList.Chosen) -> None:
+    @on(VirtualList.Chosen)
+    def _chosen(self, event: VirtualList.Chosen) -> None:
         event.stop()
         self.post_message(self.OutputRequested(event.key, else_edit=True))
 

@@ -75,7 +75,7 @@ PREFIX_CELLS = 2
 TONES = {"error": ("text-error",), "dim": ("foreground-muted",), "fresh": ("", "success-muted")}
 
 
-class RowList(NotSelectable, ScrollView, can_focus=True):
+class VirtualList(NotSelectable, ScrollView, can_focus=True):
     """Rows with a cursor. Posts `Chosen` when one is opened, `Highlighted` when the cursor moves."""
 
     DEFAULT_CSS = Path(__file__).with_suffix(".tcss").read_text(encoding="utf-8")
@@ -87,25 +87,25 @@ class RowList(NotSelectable, ScrollView, can_focus=True):
     class Chosen(Message):
         """A row was opened, by Enter or a click."""
 
-        def __init__(self, rows: RowList, key: str) -> None:
+        def __init__(self, rows: VirtualList, key: str) -> None:
             super().__init__()
             self.rows = rows
             self.key = key
 
         @property
-        def control(self) -> RowList:
+        def control(self) -> VirtualList:
             return self.rows
 
     class Highlighted(Message):
         """The cursor moved to another row."""
 
-        def __init__(self, rows: RowList, key: str) -> None:
+        def __init__(self, rows: VirtualList, key: str) -> None:
             super().__init__()
             self.rows = rows
             self.key = key
 
         @property
-        def control(self) -> RowList:
+        def control(self) -> VirtualList:
             return self.rows
 
     class Marked(Message):
@@ -180,7 +180,7 @@ class RowList(NotSelectable, ScrollView, can_focus=True):
         self._lines = 2 if any(row.below is not None for row in rows) else 1
         place = next((index for index, row in enumerate(rows) if row.key == wanted), None)
         self.virtual_size = Size(0, len(rows) * self._lines)
-        self.set_reactive(RowList.cursor, min(old, max(0, len(rows) - 1)) if place is None else place)
+        self.set_reactive(VirtualList.cursor, min(old, max(0, len(rows) - 1)) if place is None else place)
         self.show_cursor()
         self.refresh()
 

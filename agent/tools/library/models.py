@@ -19,7 +19,7 @@ class Arguments(BaseModel):
         return self.model_dump(exclude_unset=True, exclude={*but})
 
 
-class Answer(BaseModel):
+class ToolAnswer(BaseModel):
     """What a call answers."""
 
     model_config = ConfigDict(defer_build=True)
@@ -100,7 +100,7 @@ OPTIONS: dict[str, Any] = {
 # -- answers ---------------------------------------------------------------------------------------------
 
 
-class FileFault(Answer):
+class FileFault(ToolAnswer):
     """Why a file is broken, and where."""
 
     message: str
@@ -108,14 +108,14 @@ class FileFault(Answer):
     column: int | None = None
 
 
-class StageAnswer(Answer):
+class StageAnswer(ToolAnswer):
     name: str
     description: str
     condition: str
     parts: list[str]
 
 
-def _document(kind: Kind, *, is_whole: bool) -> type[Answer]:
+def _document(kind: Kind, *, is_whole: bool) -> type[ToolAnswer]:
     """Return the model of `LibraryDocument.to_record`."""
     texts = ("summary", "content", "instruction", "stages")
     types: dict[str, Any] = {"tags": list[str], "stages": list[StageAnswer]}
@@ -126,21 +126,21 @@ def _document(kind: Kind, *, is_whole: bool) -> type[Answer]:
         fields["revision"] = (str, ...)
     fields |= {"error": (FileFault | None, ...), "warnings": (list[str], ...)}
     named: dict[str, Any] = {"name": (str, ...), **fields}
-    return create_model(f"{kind.title()}{'' if is_whole else 'Listed'}", __base__=Answer, **named)
+    return create_model(f"{kind.title()}{'' if is_whole else 'Listed'}", __base__=ToolAnswer, **named)
 
 
-def document_answer(kind: Kind) -> type[Answer]:
+def document_answer(kind: Kind) -> type[ToolAnswer]:
     """Return the answer that is one document."""
     return _document(kind, is_whole=True)
 
 
-def list_answer(kind: Kind) -> type[Answer]:
+def list_answer(kind: Kind) -> type[ToolAnswer]:
     """Return the answer that lists the documents of a kind."""
     listed: dict[str, Any] = {f"{kind}s": (list[_document(kind, is_whole=False)], ...)}  # type: ignore[misc]
-    return create_model(f"{kind.title()}List", __base__=Answer, **listed)
+    return create_model(f"{kind.title()}List", __base__=ToolAnswer, **listed)
 
 
-class PersonaListed(Answer):
+class PersonaListed(ToolAnswer):
     name: str
     display_name: str
     description: str
@@ -148,11 +148,11 @@ class PersonaListed(Answer):
     error: FileFault | None
 
 
-class PersonaList(Answer):
+class PersonaListAnswer(ToolAnswer):
     personas: list[PersonaListed]
 
 
-class UserAnswer(Answer):
+class UserAnswer(ToolAnswer):
     """Who uses a document: a persona, or a stage of an arc."""
 
     kind: str
@@ -160,7 +160,7 @@ class UserAnswer(Answer):
     stage: str | None = None
 
 
-class Changed(Answer):
+class ChangedAnswer(ToolAnswer):
     """What a call has changed.
 
     Attributes:
@@ -180,7 +180,7 @@ class Changed(Answer):
     stage: str | None = None
 
 
-class MissingAnswer(Answer):
+class MissingAnswer(ToolAnswer):
     """Something linked that is not there, or with `reason` cannot be used."""
 
     kind: str
@@ -188,12 +188,12 @@ class MissingAnswer(Answer):
     reason: str | None = None
 
 
-class ArcAnswer(Answer):
+class ArcAnswer(ToolAnswer):
     name: str
     stage: str | None
 
 
-class _PartOf(Answer):
+class _PartOf(ToolAnswer):
     name: str
     type: str
     summary: str
@@ -203,14 +203,14 @@ class _PartOf(Answer):
     content: str | None = None
 
 
-class _TraitOf(Answer):
+class _TraitOf(ToolAnswer):
     name: str
     trait_type: str
     description: str
     instruction: str | None = None
 
 
-class _SkillOf(Answer):
+class _SkillOf(ToolAnswer):
     name: str
     description: str
     content: str | None = None
@@ -220,7 +220,7 @@ class _GuardrailOf(_SkillOf):
     severity: str | None = None
 
 
-class PersonaAnswer(Answer):
+class PersonaAnswer(ToolAnswer):
     """A persona with what it links; `detail`, `compiled_detail` and the texts of what is linked only with `detail`."""
 
     name: str
@@ -242,19 +242,19 @@ class PersonaAnswer(Answer):
     warnings: list[str] | None = None
 
 
-class _PartNamed(Answer):
+class _PartNamed(ToolAnswer):
     name: str
     type: str
     description: str
 
 
-class _TraitNamed(Answer):
+class _TraitNamed(ToolAnswer):
     name: str
     trait_type: str
     description: str
 
 
-class ManifestAnswer(Answer):
+class ManifestAnswer(ToolAnswer):
     """What a persona is made of, without any content; `missing` and `warnings` only where there is something."""
 
     name: str
@@ -269,7 +269,7 @@ class ManifestAnswer(Answer):
     warnings: list[str] | None = None
 
 
-class CompiledAnswer(Answer):
+class CompiledAnswer(ToolAnswer):
     name: str
     compiled_summary: str
     compiled_detail: str

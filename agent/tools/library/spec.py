@@ -9,10 +9,10 @@ from typing import Any
 from pydantic import BaseModel
 
 from agent.tools.spec import Effect
+from personas.dry_run_store import DryRunStore
 from personas.errors import InvalidValue
 from personas.library.documents import Kind
 from personas.library_store import LibraryStore
-from personas.rehearsal import Rehearsal
 from personas.store import Store
 from personas.versions.authorship import Author
 
@@ -65,7 +65,7 @@ class LibraryTool:
         Raises:
             PersonaError: the call could not be made.
         """
-        rehearsal = Rehearsal(store)
+        rehearsal = DryRunStore(store)
         done = self.run(LibraryStore(rehearsal), given)
         users = [
             one["name"] if one["kind"] == "persona" else f"arc/{one['name']}" for one in done.get("users", ())

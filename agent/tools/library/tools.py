@@ -11,12 +11,12 @@ from pydantic import BaseModel
 from agent.tools.library.models import (
     OPTIONS,
     PERSONA_KEYS,
-    Changed,
+    ChangedAnswer,
     CompiledAnswer,
     ManifestAnswer,
     Name,
     PersonaAnswer,
-    PersonaList,
+    PersonaListAnswer,
     StageArguments,
     arguments,
     document_answer,
@@ -80,11 +80,17 @@ def _documents(kind: Kind) -> Iterator[LibraryTool]:
         )
 
     what, keys = f"{article} {kind} of the library", keys_of(kind)
-    yield made("create", f"Create {what}.", "write", create, Changed, name=Name, **keys)
+    yield made("create", f"Create {what}.", "write", create, ChangedAnswer, name=Name, **keys)
     changes = f"Change {what}, for all personas that use it. {_CHANGES_ONLY}"
-    yield made("update", changes, "write", update, Changed, name=Name, **keys)
+    yield made("update", changes, "write", update, ChangedAnswer, name=Name, **keys)
     yield made(
-        "delete", f"Delete {what} that nothing uses.", "destructive", delete, Changed, name=Name, force=_FORCE
+        "delete",
+        f"Delete {what} that nothing uses.",
+        "destructive",
+        delete,
+        ChangedAnswer,
+        name=Name,
+        force=_FORCE,
     )
     listing = f"List the {kind}s of the library without their texts, broken ones with an error."
     yield made("list", listing, "read", listed, list_answer(kind), **filters)
@@ -225,7 +231,7 @@ def _tool(
     description: str,
     effect: Effect,
     run: Run,
-    answer: type[BaseModel] = Changed,
+    answer: type[BaseModel] = ChangedAnswer,
     kind: Kind | None = None,
     /,
     **keys: Any,
@@ -256,7 +262,7 @@ _TOOLS = (
     _tool("delete_agent_persona", "Delete a persona", "Delete a persona; its versions stay.",
                   "destructive", _delete_persona, name=Name, force=optional(bool, "It makes no difference: nothing uses a persona.")),
     _tool("list_agent_personas", "List the personas", "List the personas, broken ones with an error.",
-                  "read", _list_personas, PersonaList, tags=optional(list[str], "Only those that have all of these.")),
+                  "read", _list_personas, PersonaListAnswer, tags=optional(list[str], "Only those that have all of these.")),
     _tool("get_agent_persona", "Read a persona",
                   "Read a persona with all it links, in short or, with `detail`, whole.",
                   "read", _get_persona, PersonaAnswer, name=Name, detail=_DETAIL, **OPTIONS),
@@ -270,13 +276,13 @@ _TOOLS = (
     *(tool for kind in KINDS for tool in _documents(kind)),
     *(tool for kind in KINDS if kind != "arc" for tool in _links(kind)),
     _tool("add_arc_stage", "Add a stage", "Add a stage to an arc, behind the others.",
-          "write", _add_stage, Changed, "arc", arc=Name, stage=Name, **_STAGE_KEYS),
+          "write", _add_stage, ChangedAnswer, "arc", arc=Name, stage=Name, **_STAGE_KEYS),
     _tool("remove_arc_stage", "Remove a stage", "Remove a stage of an arc.",
-          "destructive", _remove_stage, Changed, "arc", arc=Name, stage=Name),
+          "destructive", _remove_stage, ChangedAnswer, "arc", arc=Name, stage=Name),
     _tool("add_stage_part", "Add a part to a stage", "Add a part to a stage of an arc.",
-          "write", _add_stage_part, Changed, "arc", arc=Name, stage=Name, part=Name),
+          "write", _add_stage_part, ChangedAnswer, "arc", arc=Name, stage=Name, part=Name),
     _tool("remove_stage_part", "Remove a part of a stage", "Remove a part from a stage of an arc; the part stays.",
-          "write", _remove_stage_part, Changed, "arc", arc=Name, stage=Name, part=Name),
+          "write", _remove_stage_part, ChangedAnswer, "arc", arc=Name, stage=Name, part=Name),
     _tool("assign_persona_arc", "Assign an arc", "Put a persona on an arc, on its first stage or the given one.",
           "write", _assign_arc, persona=Name, arc=Name, stage=optional(str)),
     _tool("advance_persona_stage", "Advance the stage", "Move a persona to the next stage of its arc.",

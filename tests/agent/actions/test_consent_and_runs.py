@@ -56,7 +56,7 @@ def _row(store: Store, action_id: str, now: datetime = NOW) -> ListedAction:
 
 def test_any_change_of_the_bytes_makes_an_action_dormant(store: Store) -> None:
     home, action = store.home, _made(store, schedule="0 3 * * *")
-    assert consent.why_not(home, action) == "not approved: `persona action approve nightly`"
+    assert consent.refusal_reason(home, action) == "not approved: `persona action approve nightly`"
     consent.approve(home, [action], now=NOW)
     assert consent.may_run_unattended(home, action)
     text = store.text("action/nightly")
@@ -72,7 +72,10 @@ def test_any_change_of_the_bytes_makes_an_action_dormant(store: Store) -> None:
         now = get_action(store, "nightly")
         assert not consent.may_run_unattended(home, now), changed
         assert consent.approval_of(home, now) is None
-        assert consent.why_not(home, now) == "changed since it was approved: `persona action approve nightly`"
+        assert (
+            consent.refusal_reason(home, now)
+            == "changed since it was approved: `persona action approve nightly`"
+        )
     (home.actions / "nightly.toml").write_text(text)
     assert consent.may_run_unattended(home, get_action(store, "nightly"))  # these bytes the person has seen
 
@@ -88,7 +91,7 @@ def test_approvals_are_of_one_home_and_count_only_where_it_is_trusted(store: Sto
     assert copied.revision == action.revision
     assert consent.approval_of(theirs.home, copied) is None
     consent.approve(theirs.home, [copied], now=NOW)
-    assert consent.why_not(theirs.home, copied) == "the home is not trusted: `persona trust`"
+    assert consent.refusal_reason(theirs.home, copied) == "the home is not trusted: `persona trust`"
     trust.trust(theirs.home.root)
     assert consent.may_run_unattended(theirs.home, copied)
     consent.forget(theirs.home)
@@ -115,7 +118,7 @@ def test_due_times_count_from_the_first_approval_of_the_same_bytes(store: Store)
     approval = consent.approval_of(home, action)
     assert approval is not None and (approval.at, approval.again_at) == (NOW, NOW + DAY)
     consent.cancel(home, action.id)
-    assert consent.why_not(home, action) == "cancelled: `persona action approve nightly`"
+    assert consent.refusal_reason(home, action) == "cancelled: `persona action approve nightly`"
     consent.approve(home, [action], now=NOW + 2 * DAY)
     approval = consent.approval_of(home, action)
     assert approval is not None and (approval.at, approval.again_at) == (NOW + 2 * DAY, None)
@@ -124,9 +127,9 @@ def test_due_times_count_from_the_first_approval_of_the_same_bytes(store: Store)
 def test_why_an_action_may_not_run(store: Store) -> None:
     action = _made(store, schedule="0 3 * * *", enabled=False)
     consent.approve(store.home, [action], now=NOW)
-    assert consent.why_not(store.home, action) == "not enabled"
+    assert consent.refusal_reason(store.home, action) == "not enabled"
     store.delete("billing", by=USER)
-    assert consent.why_not(store.home, action) == "there is no persona billing"
+    assert consent.refusal_reason(store.home, action) == "there is no persona billing"
 
 
 @pytest.mark.parametrize(

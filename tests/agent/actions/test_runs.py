@@ -23,7 +23,7 @@ from agent.models.anthropic.endpoint import OFFICIAL
 from agent.models.scripted import Act, Hang, Pause, ScriptedModel, answer
 from agent.outputs.evaluator import Evaluator, OutputOptions
 from agent.transcript.session_store import AgentAtWork, agent_lock_path, lock_path
-from personas.actions.document import Action, Limits
+from personas.actions.document import Action, ActionLimits
 from personas.actions.states import ActionState
 from personas.changes import SetPrompt
 from personas.versions.authorship import USER
@@ -121,13 +121,13 @@ async def test_a_question_leaves_it_waiting_and_its_answer_has_it_go_on(store: F
 @pytest.mark.parametrize(
     ("limits", "answers", "why"),
     [
-        (Limits(max_steps=1), [answer(EDIT)], "Stopped after 1 step"),
-        (Limits(tokens=1), [answer(EDIT)], "tokens; one task may use 1."),
-        (Limits(max_minutes=0.002), [answer("Half", Hang(stubborn=1))], "minutes of work"),
+        (ActionLimits(max_steps=1), [answer(EDIT)], "Stopped after 1 step"),
+        (ActionLimits(tokens=1), [answer(EDIT)], "tokens; one task may use 1."),
+        (ActionLimits(max_minutes=0.002), [answer("Half", Hang(stubborn=1))], "minutes of work"),
     ],
 )
 async def test_a_limit_of_the_action_interrupts_the_agent_also_where_its_stream_hangs(
-    store: FaultyStore, limits: Limits, answers: Sequence[Any], why: str
+    store: FaultyStore, limits: ActionLimits, answers: Sequence[Any], why: str
 ) -> None:
     done = await run_one(store, answers, limits=limits)
     assert done.state == "interrupted" and why in done.why and done.ended_at
@@ -158,7 +158,11 @@ async def test_the_persona_itself_answers_the_instructions(store: FaultyStore) -
         {"role": "user", "content": "Make it warmer."}
     ]
     late = await run_one(
-        store, [answer("Half", Pause(3600))], run_id="r2", kind="persona", limits=Limits(max_minutes=0.001)
+        store,
+        [answer("Half", Pause(3600))],
+        run_id="r2",
+        kind="persona",
+        limits=ActionLimits(max_minutes=0.001),
     )
     assert late.state == "interrupted" and "minutes" in late.why
 
@@ -197,11 +201,11 @@ async def test_a_run_of_test_inputs_goes_on_from_what_it_has_stored(store: Fault
         nonlocal fences
         fences += 1
         if fences == 2:  # before the second answer is stored
-            raise GivenUp
+            raise LeaseLost
 
     used = Usage(output_tokens=5)
     its = context(store, [answer("Sorry.", usage=used), answer("Lost.", usage=used)])
-    with pytest.raises(GivenUp):
+    with pytest.raises(LeaseLost):
         await run_action(its, action(**test), run_id="r1", fence=given_up_later)
     its = context(store, [answer("Yes.", usage=used)])
     done = await run_action(its, action(**test), run_id="r1")
@@ -209,7 +213,7 @@ async def test_a_run_of_test_inputs_goes_on_from_what_it_has_stored(store: Fault
     assert done.output.startswith("kept: 2 passed") and len(its.make_model().requests) == 1  # type: ignore[attr-defined]
 
 
-class GivenUp(Exception):
+class LeaseLost(Exception):
     pass
 
 
@@ -288,7 +292,7 @@ async def test_a_prompt_that_changes_while_the_agent_works_is_merged_as_in_any_r
 async def test_the_price_of_a_backlog_goes_by_the_last_runs_else_by_what_is_sent(store: FaultyStore) -> None:
     its = context(store, [])
     assert price_of_backlog(its, action(), 3) is None, "nobody knows what the agent will do"
-    assert price_of_backlog(its, action(limits=Limits(dollars=0.5)), 3) == 1.5
+    assert price_of_backlog(its, action(limits=ActionLimits(dollars=0.5)), 3) == 1.5
     assert price_of_backlog(its, action(kind="persona", persona="gone"), 3) is None
     priced = Evaluator(
         store,

@@ -32,7 +32,7 @@ STEPS = (
 )
 
 
-class GivenUp(PersonaError):
+class LeaseLost(PersonaError):
     """Another program has the run now."""
 
 
@@ -70,11 +70,11 @@ async def cut_after(its: RunContext, work: Action, run_id: str, fences: int) -> 
         nonlocal left
         left -= 1
         if left < 0:
-            raise GivenUp("given up")
+            raise LeaseLost("given up")
 
     try:
         await run_action(its, work, run_id=run_id, fence=fence)
-    except GivenUp:
+    except LeaseLost:
         return True
     return False
 

@@ -14,7 +14,7 @@ from agent.core.model import BlockEvent, Done, Failed, Notice, Request, Waiting
 from agent.core.turns import NoticeTurn
 from agent.models.anthropic.client import AnthropicModel
 from agent.models.anthropic.stall_timeouts import StallLimits
-from agent.models.context_fallback import Shortened, last_messages
+from agent.models.context_fallback import ContextFallback, last_messages
 from agent.models.model_list import ModelInfo
 from personas.files.home import open_home
 from personas.store import Store
@@ -118,13 +118,13 @@ class Counting:
             yield Done("end_turn")
 
 
-async def events_of(model: Shortened, messages: list[dict[str, Any]]) -> list[BlockEvent]:
+async def events_of(model: ContextFallback, messages: list[dict[str, Any]]) -> list[BlockEvent]:
     return [event async for event in model.stream(Request(system="", messages=messages))]
 
 
 async def test_what_fitted_once_is_kept_for_the_requests_after_it() -> None:
     inner = Counting(9)
-    model = Shortened(inner)
+    model = ContextFallback(inner)
     first = await events_of(model, conversation(8))
     assert [type(event) for event in first] == [Notice, Notice, Done]
     assert inner.asked == [32, 16, 8]
@@ -148,13 +148,13 @@ async def test_a_stream_that_cannot_be_closed_is_shortened_as_well() -> None:
         def stream(self, request: Request) -> Any:
             return Plain(super().stream(request))
 
-    events = await events_of(Shortened(Foreign(9)), conversation(8))
+    events = await events_of(ContextFallback(Foreign(9)), conversation(8))
     assert [type(event) for event in events] == [Notice, Notice, Done]
 
 
 async def test_a_new_conversation_is_sent_whole_again() -> None:
     inner = Counting(6)
-    model = Shortened(inner)
+    model = ContextFallback(inner)
     await events_of(model, conversation(8))
     inner.asked.clear()
     words = [("user", "Hi"), ("assistant", "Hello"), ("user", "Bye")]
@@ -170,14 +170,14 @@ async def test_a_request_that_may_be_too_long_is_counted_before_it_is_sent() -> 
     messages = [{"role": "user", "content": [{"type": "text", "text": text}]}]
     async with MessagesServer([say("fine")]) as server:  # counts 4 characters a token, takes 1,000,000
         model = AnthropicModel(api_key=server.key, base_url=server.url)
-        assert isinstance((await events_of(Shortened(model), messages))[-1], Done)
+        assert isinstance((await events_of(ContextFallback(model), messages))[-1], Done)
         counted = [request.path for request in server.requests]
         assert counted == ["/v1/models", "/v1/messages/count_tokens", "/v1/messages"]
 
     longer = [{"role": "user", "content": [{"type": "text", "text": text * 2}]}]
     async with MessagesServer([say("never asked")]) as server:
         model = AnthropicModel(api_key=server.key, base_url=server.url)
-        last = (await events_of(Shortened(model), longer))[-1]
+        last = (await events_of(ContextFallback(model), longer))[-1]
         assert isinstance(last, Failed) and last.error.kind == "too_large"
         assert "1,000,000" in last.error.message
         assert server.bodies == []
@@ -186,7 +186,9 @@ async def test_a_request_that_may_be_too_long_is_counted_before_it_is_sent() -> 
 async def test_a_short_request_costs_no_question() -> None:
     async with MessagesServer([say("fine")]) as server:
         model = AnthropicModel(api_key=server.key, base_url=server.url)
-        await events_of(Shortened(model), [{"role": "user", "content": [{"type": "text", "text": "hi"}]}])
+        await events_of(
+            ContextFallback(model), [{"role": "user", "content": [{"type": "text", "text": "hi"}]}]
+        )
         assert [request.path for request in server.requests] == ["/v1/messages"]
 
 

@@ -11,7 +11,7 @@ from typing import Any
 
 from agent.models.anthropic.client import AnthropicModel
 from agent.outputs.output_log import OutputLog
-from agent.outputs.pace import Pace
+from agent.outputs.rate_limiter import RateLimiter
 from agent.outputs.runner import OutputEvent, OutputRun, Plan, plan
 from agent.outputs.variant import Variant, variant_of
 from personas.files.home import open_home
@@ -76,7 +76,7 @@ class OutputBench:
     def run(self, server: MessagesServer, trials: Sequence[Any], jobs: int = 4) -> OutputRun:
         """Make a run; to be called within a loop."""
         model = AnthropicModel(SONNET, api_key=server.key, base_url=server.url)
-        pace = Pace(jobs, backoff=0.005)
+        pace = RateLimiter(jobs, backoff=0.005)
         return OutputRun(
             self.log, trials, lambda _variant: model, pace, on_event=self.events.append, jobs=jobs
         )

@@ -7,7 +7,7 @@ import random
 import pytest
 
 from agent.outputs.bisection import Bisection
-from agent.outputs.coverage import Shown, change, difference, findings
+from agent.outputs.coverage import InputResult, change, difference, findings
 from agent.outputs.prompt_pieces import pieces_of, without
 from agent.outputs.statistics import benjamini_hochberg, fisher
 
@@ -70,10 +70,10 @@ def test_probabilities_are_those_of_the_books() -> None:
 WORDS = [f"w{n}" for n in range(60)]
 
 
-def shown(chance: random.Random, rate: float, *more: str) -> Shown:
+def shown(chance: random.Random, rate: float, *more: str) -> InputResult:
     """Return eight samples of a model of this rate, whose answers are so many words by chance, and some more."""
     texts = tuple(" ".join([*chance.sample(WORDS, 25), *more]) for _ in range(8))
-    return Shown(tuple(chance.random() < rate for _ in range(8)), texts)
+    return InputResult(tuple(chance.random() < rate for _ in range(8)), texts)
 
 
 def test_a_piece_without_effect_is_found_out_in_at_most_one_of_twenty_prompts() -> None:
@@ -96,13 +96,13 @@ def test_the_four_findings_are_told_apart() -> None:
             {"a": shown(chance, 0), "b": shown(chance, 1)},
             {"a": shown(chance, 1), "b": shown(chance, 1, *other)},
             {"a": shown(chance, 1), "b": shown(chance, 1)},
-            {"a": Shown()},  # a request that failed is no finding
+            {"a": InputResult()},  # a request that failed is no finding
         ],
     )
     assert found == [
         ("tests fail", ("a",)), ("answers change", ("b",)), ("nothing notices", ()), ("not exercised", ()),
     ]  # fmt: skip
-    without_expectations = {name: Shown((), one.texts) for name, one in unchanged.items()}
+    without_expectations = {name: InputResult((), one.texts) for name, one in unchanged.items()}
     assert findings(without_expectations, [without_expectations]) == [("not exercised", ())]
 
 

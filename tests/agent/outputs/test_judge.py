@@ -14,7 +14,7 @@ from agent.models.anthropic.client import AnthropicModel
 from agent.models.offline import OfflineModel
 from agent.outputs.judge import judge_rubric
 from agent.outputs.output_log import Output, stored_verdict, turned
-from agent.outputs.pace import Pace
+from agent.outputs.rate_limiter import RateLimiter
 from agent.outputs.report import PersonaReport, exit_code, judge_missing, missing_judgements, report_input
 from personas.persona import TestInput
 from personas.test_inputs import Expectation
@@ -48,7 +48,7 @@ async def judged(
 ) -> tuple[Any, Any]:
     with MessagesServer(brain) as server:
         judge = AnthropicModel(model, api_key=server.key, base_url=server.url)
-        verdict = await judge_rubric(Pace(backoff=0.01), judge, asked, RUBRIC, output(text))
+        verdict = await judge_rubric(RateLimiter(backoff=0.01), judge, asked, RUBRIC, output(text))
         return verdict, server
 
 
@@ -117,7 +117,7 @@ async def test_a_model_that_always_thinks_is_refused_as_a_judge_by_name() -> Non
 
 
 async def test_the_offline_model_is_no_judge() -> None:
-    verdict = await judge_rubric(Pace(), OfflineModel(), INPUT, RUBRIC, output("Sorry."))
+    verdict = await judge_rubric(RateLimiter(), OfflineModel(), INPUT, RUBRIC, output("Sorry."))
     assert verdict.verdict == "error"
 
 
@@ -151,7 +151,7 @@ async def test_a_verdict_is_stored_and_asked_again_only_when_something_changes(t
         stored, test_input = bench.log.read(), bench.persona.test_inputs[0]
         missing = missing_judgements(stored, stored.outputs, test_input, name)
         model = AnthropicModel(name, api_key=server.key, base_url=server.url)
-        await judge_missing(bench.log, stored, missing, model, Pace(), 4)
+        await judge_missing(bench.log, stored, missing, model, RateLimiter(), 4)
         report = report_input(stored, bench.variant(), test_input, judge_model=name)
         assert exit_code([PersonaReport("kind", (report,))]) == 0 and report.passed == 2
         return len(missing)

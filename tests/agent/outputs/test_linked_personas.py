@@ -68,7 +68,7 @@ def test_a_prompt_for_judging_follows_every_file_it_comes_from(bench: OutputBenc
 
 
 def test_a_revert_takes_back_the_change_of_the_prompt_alone(bench: OutputBench) -> None:
-    bench.store.change("kind", SetPrompt("You are rude."), revision=None, by=USER, alone=True)
+    bench.store.change("kind", SetPrompt("You are rude."), revision=None, by=USER, own_unit=True)
     bench.store.fix_version("kind")
     LibraryStore(bench.store).link("kind", "guardrail", "legal")
     prompts = [bench.variant(number).prompt for number in (0, 1, 2)]

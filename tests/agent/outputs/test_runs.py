@@ -16,7 +16,7 @@ from agent.models.anthropic.client import AnthropicModel
 from agent.outputs.agent_controls import AgentOutputs
 from agent.outputs.evaluator import Evaluator, OutputOptions
 from agent.outputs.output_log import Output, outdated
-from agent.outputs.pace import Pace
+from agent.outputs.rate_limiter import RateLimiter
 from agent.outputs.runner import OutputEnd, OutputRun, OutputStart, OutputText
 from agent.transcript.job_records import last_job
 from personas.changes import SetModel, SetName, SetPrompt
@@ -66,7 +66,7 @@ async def test_after_a_429_nothing_is_asked_before_its_time_and_no_attempt_is_us
 
     with MessagesServer(brain) as server:
         model = AnthropicModel(SONNET, api_key=server.key, base_url=server.url)
-        pace = Pace(3, retries=0)
+        pace = RateLimiter(3, retries=0)
         run = OutputRun(bench.log, bench.plan(bench.variant()).trials, lambda _v: model, pace, jobs=3)
         made = await run.go()
     assert len(made) == 12 and not [one.error for one in made if one.error]
@@ -216,7 +216,7 @@ class PricedModel:
 
 async def test_what_a_run_costs_is_counted_over_all_attempts(tmp_path: Path) -> None:
     bench = OutputBench(tmp_path, many_inputs(2))
-    pace = Pace(1, backoff=0.01)
+    pace = RateLimiter(1, backoff=0.01)
     model = PricedModel()
     first, second = (
         OutputRun(bench.log, [trial], lambda _v: model, pace, jobs=1)

@@ -10,7 +10,7 @@ import pytest
 
 from personas.action_document import read_actions
 from personas.action_store import create_action, delete_action, get_action, update_action
-from personas.actions.document import Action, Limits, read_action
+from personas.actions.document import Action, ActionLimits, read_action
 from personas.changes import ReplaceText
 from personas.errors import Conflict, InvalidValue, OutsideHome, UnknownPersona
 from personas.files.home import Home, open_home
@@ -63,7 +63,7 @@ def test_every_field_is_read_and_has_a_default() -> None:
         window=timedelta(hours=36),
         enabled=False,
         edits="apply",
-        limits=Limits(max_steps=5, max_minutes=2.5, tokens=1000, dollars=1.0),
+        limits=ActionLimits(max_steps=5, max_minutes=2.5, tokens=1000, dollars=1.0),
         unknown_keys=("colour",),
         revision=action.revision,
     )

@@ -20,7 +20,7 @@ from personas.errors import PersonaError
 from personas.exporting import export
 from personas.formats.registry import MODULES, format_named, format_of, formats
 from personas.formats.types import Format, ImportedPersona
-from personas.importing import Done, Importer, read_path
+from personas.importing import ImportedFile, Importer, read_path
 from personas.store import Store
 from personas.toml.parse import parse
 from tests.personas.formats.examples.example import Example
@@ -45,7 +45,7 @@ def put(folder: Path, example: Example, content: bytes | None = None) -> Path:
     return path
 
 
-def bring_in(store: Store, path: Path, form: str | None) -> list[Done]:
+def bring_in(store: Store, path: Path, form: str | None) -> list[ImportedFile]:
     found = read_path(path, form)
     assert found is not None
     return Importer(store).add(found)

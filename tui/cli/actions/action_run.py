@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from personas.errors import InvalidValue
-from tui.app.signals import heeded
+from tui.app.signals import handle_signals
 from tui.cli.agent.task_answers import Answers, answer_timeout, wait_option
 from tui.cli.exit_codes import COULD_NOT_RUN, FAILED, OF_SIGNAL
 from tui.cli.group import Invocation
@@ -136,7 +136,7 @@ def go_on(
             received.append(number)
             running.cancel()
 
-        for number in heeded(OF_SIGNAL):  # the agent's work has its own way to end
+        for number in handle_signals(OF_SIGNAL):  # the agent's work has its own way to end
             with contextlib.suppress(NotImplementedError, ValueError):
                 loop.add_signal_handler(number, stop, number)
         with contextlib.suppress(asyncio.CancelledError):

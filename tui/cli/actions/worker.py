@@ -99,7 +99,7 @@ def _make_worker(invocation: Invocation, jobs: int) -> Worker:
 
 
 async def _serve(worker: Worker, once: bool, while_open: bool) -> None:
-    from agent.worker.engine import GivenUp
+    from agent.worker.engine import LeaseLost
 
     loop = asyncio.get_running_loop()
     stopped: asyncio.Future[int] = loop.create_future()
@@ -130,7 +130,7 @@ async def _serve(worker: Worker, once: bool, while_open: bool) -> None:
         _end(stopped.result())
     try:
         await serving
-    except GivenUp as error:
+    except LeaseLost as error:
         logging.getLogger(__name__).warning("%s It begins anew.", error)
         _flush()
         os.execv(sys.executable, [sys.executable, *sys.orig_argv[1:]])

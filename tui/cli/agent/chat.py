@@ -76,7 +76,7 @@ def chat(
         raise click.UsageError(f"This takes {wanted}.")
     message = words[-1]
     if is_for_many:
-        from tui.cli.agent.chat_many import chat_with_many, ids_named
+        from tui.cli.agent.broadcast import chat_with_many, ids_named
 
         said, ids = message_of(message), ids_named(invocation.store, to)
         if not ids:

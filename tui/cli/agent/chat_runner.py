@@ -12,7 +12,7 @@ import click
 
 from personas.errors import InvalidValue, PersonaError, StorageError
 from personas.files.slug import command
-from tui.app.signals import heeded
+from tui.app.signals import handle_signals
 from tui.cli import was_interrupted
 from tui.cli.agent.task_answers import Answers
 from tui.cli.agent.tasks import open_task, reminder
@@ -136,7 +136,7 @@ class TaskSession:
         """Begin the task and wait until it ends or has to be left waiting; return the exit code."""
         runner, printer, persona_id = self._runner, self._printer, self._chat.persona_id
         loop = asyncio.get_running_loop()
-        for number in heeded(OF_SIGNAL):
+        for number in handle_signals(OF_SIGNAL):
             with contextlib.suppress(NotImplementedError, ValueError):  # a platform or thread without signals
                 loop.add_signal_handler(number, self._stop, number)
         printer.on_reader_gone = lambda: self._leave("the reader of stdout went away")

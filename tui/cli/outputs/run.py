@@ -27,7 +27,7 @@ from tui.cli.printing import print_json, print_text
 if TYPE_CHECKING:
     from agent.models.anthropic.batches import BatchStatus
     from agent.outputs.output_log import Output
-    from agent.outputs.pace import Pace
+    from agent.outputs.rate_limiter import RateLimiter
     from agent.outputs.runner import OutputEvent, Plan
 
 
@@ -172,7 +172,7 @@ class _RunPrinter:
         else:
             say_batch(status)
 
-    def done(self, planned: Plan, pace: Pace, stop_reason: str | None = None) -> int:
+    def done(self, planned: Plan, pace: RateLimiter, stop_reason: str | None = None) -> int:
         """Print the end; return the exit code where no signal says another."""
         from agent.models.prices import show_cost
         from tui.cli.stderr import print_error

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from personas.errors import PersonaError, UnknownPersona, UnknownVersion
-from tui.app.signals import heeded
+from tui.app.signals import handle_signals
 from tui.cli.exit_codes import COULD_NOT_RUN, OF_SIGNAL
 from tui.cli.printing import print_text
 
@@ -155,7 +155,7 @@ class OutputRuns:
                 else:
                     self._stop()
 
-            for number in heeded(OF_SIGNAL):
+            for number in handle_signals(OF_SIGNAL):
                 with contextlib.suppress(NotImplementedError, ValueError):
                     loop.add_signal_handler(number, hear, number)
             try:

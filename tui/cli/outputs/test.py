@@ -22,9 +22,9 @@ from tui.cli.outputs.stored import MARKS
 from tui.cli.printing import columns, print_json, print_text
 
 if TYPE_CHECKING:
-    from agent.outputs.baseline import Since
+    from agent.outputs.baseline import BaselineDiff
     from agent.outputs.evaluation import Evaluation
-    from agent.outputs.pace import Pace
+    from agent.outputs.rate_limiter import RateLimiter
     from agent.outputs.report import PersonaReport
     from personas.persona import Persona
 
@@ -192,7 +192,7 @@ def _finish(
     bless: bool,
     junit: Path | None,
     md: Path | None,
-    pace: Pace,
+    pace: RateLimiter,
     as_json: bool,
 ) -> None:
     """Write and print what came of it."""
@@ -202,7 +202,7 @@ def _finish(
     from tui.cli.stderr import print_error
 
     home = runs.store.home
-    since: dict[str, Since | None] = {}
+    since: dict[str, BaselineDiff | None] = {}
     for one, report in zip(evaluations, reports, strict=False):  # behind them stand broken files
         if report.stage:  # the baseline is of the persona's own stage
             continue
@@ -234,7 +234,7 @@ def _finish(
         _say_report(report, since.get(report.id))
 
 
-def _say_report(report: PersonaReport, since: Since | None) -> None:
+def _say_report(report: PersonaReport, since: BaselineDiff | None) -> None:
     print_text(f"{report.title}: {report.summary}")
     rows: list[tuple[str, ...]] = [(f"  {MARKS[one.verdict]}", one.id, one.sentence) for one in report.inputs]
     for line in columns(rows):

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from personas.formats.types import Note
-    from personas.importing import Done, Found
+    from personas.importing import ImportedFile, ParsedImport
 
 _UNKNOWN = "No format knows it; --as says which it is, see `persona formats`."
 _UNKNOWN_TOML = (
@@ -79,7 +79,7 @@ def import_command(
     if (into is not None or name is not None) and len(found) > 1:
         raise click.UsageError("--into and --name take one file")
     listed = [one for one in found if len(one.personas) > 1 and not wants_all and into is None]
-    done: list[Done] = []
+    done: list[ImportedFile] = []
     for one in found:
         if one in listed:
             continue
@@ -112,7 +112,7 @@ def import_command(
 
 def _read(
     paths: Sequence[str], form: str | None, otherwise: str | None
-) -> tuple[list[Found], list[tuple[str, str]]]:
+) -> tuple[list[ParsedImport], list[tuple[str, str]]]:
     """Return what the files hold, and which cannot be read, each with the reason.
 
     Args:
@@ -122,7 +122,7 @@ def _read(
     """
     from personas.importing import files_in, read_path
 
-    found: list[Found] = []
+    found: list[ParsedImport] = []
     failed: list[tuple[str, str]] = []
     for path in map(Path, paths):
         is_folder, before = path.is_dir(), len(found) + len(failed)
@@ -145,7 +145,7 @@ def _read(
     return found, failed
 
 
-def _print(done: Sequence[Done], listed: Sequence[Found], dry_run: bool) -> None:
+def _print(done: Sequence[ImportedFile], listed: Sequence[ParsedImport], dry_run: bool) -> None:
     for one in done:
         print_text(f"{one.id}  from {one.source} ({one.format})")
         for line in report_lines(

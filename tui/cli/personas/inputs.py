@@ -82,7 +82,7 @@ def add_input(ctx: click.Context, text: str, input_id: str | None, as_json: bool
     change = AddTestInput(content, id=input_id)
     from personas.versions.authorship import USER
 
-    persona = invocation.store.change(persona_id, change, revision=None, by=USER, alone=True)
+    persona = invocation.store.change(persona_id, change, revision=None, by=USER, own_unit=True)
     made = persona.test_inputs[-1].id
     _report(invocation, persona_id, f"added {made}", [made], as_json)
 

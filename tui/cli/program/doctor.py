@@ -287,10 +287,10 @@ def _about(home: Home, setting: str) -> Iterator[CheckResult]:
 
 def _left_over() -> Iterator[CheckResult]:
     """Report unsaved text that could not be stored in a home when a program ended."""
-    from tui.app.emergency_save import left_texts, sentence_of
+    from tui.app.emergency_save import find_saved_texts, recovery_message
 
-    if left := left_texts():
-        yield CheckResult("note", "unsaved text", sentence_of(left))
+    if left := find_saved_texts():
+        yield CheckResult("note", "unsaved text", recovery_message(left))
 
 
 def _model(invocation: Invocation, online: bool) -> Iterator[CheckResult]:

@@ -12,7 +12,7 @@ from typing import Any, NoReturn
 
 import click
 
-from tui.app.signals import SIGNALS, has_terminal, heeded
+from tui.app.signals import SIGNALS, handle_signals, has_terminal
 from tui.cli.group import Invocation
 from tui.cli.printing import print_text
 
@@ -128,7 +128,7 @@ def _raw_terminal() -> Iterator[None]:
     modes[0] &= ~(termios.IXON | termios.IXOFF | termios.ICRNL | termios.INLCR | termios.IGNCR)
     modes[3] &= ~(termios.ECHO | termios.ICANON | termios.IEXTEN | termios.ISIG)
     modes[6][termios.VMIN] = 1
-    handlers = {number: signal.signal(number, _exit_on_signal) for number in heeded(SIGNALS)}
+    handlers = {number: signal.signal(number, _exit_on_signal) for number in handle_signals(SIGNALS)}
     try:
         termios.tcsetattr(0, termios.TCSANOW, modes)
         _write(_ASK)

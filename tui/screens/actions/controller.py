@@ -19,11 +19,11 @@ from tui.commands.registry import sentence
 from tui.document.controller import DocumentController
 from tui.document.version_names import local_now, when
 from tui.screens.actions.new_action import ask_new_action
-from tui.screens.actions.place import ActionsPlace
+from tui.screens.actions.place import ActionsScreen
 from tui.screens.actions.rows import moment
-from tui.screens.dialogs.picker import Pick
+from tui.screens.dialogs.picker import Picker
 from tui.screens.dialogs.text_prompt import AskLine
-from tui.screens.place_view import PlaceView
+from tui.screens.document_screen_view import DocumentScreenView
 from tui.terminal.sanitise import one_line, spelled_out
 from tui.widgets.virtual_list import Row
 
@@ -62,7 +62,7 @@ class ActionsController:
         self._host, self._main, self._runner = host, main, runner
         self._workspace = main.workspace
         self._open_persona, self._conversation, self._versions = open_persona, conversation, versions
-        self._view = PlaceView[ActionsPlace](host, main, self._opened)
+        self._view = DocumentScreenView[ActionsScreen](host, main, self._opened)
         self.documents = self._view.documents
         self._stamps: object = None
         self._next: Callable[[], Coroutine[Any, Any, None]] | None = None  # once the place is closed
@@ -83,8 +83,8 @@ class ActionsController:
 
     async def _show(self) -> None:
         self._next, self._stamps = None, None
-        again = partial(self._host.again, self._look)
-        await self._view.show(ActionsPlace(self.documents, self._do, again))
+        again = partial(self._host.start_once, self._look)
+        await self._view.show(ActionsScreen(self.documents, self._do, again))
         if self._next is not None:
             self._host.start(self._next())
         await self._workspace.call(run_log.note_seen, self._store.home, utc_now())
@@ -143,7 +143,7 @@ class ActionsController:
         work: Any = None
         match what:
             case "look":
-                self._host.again(self._look)
+                self._host.start_once(self._look)
             case "undo" | "redo" | "undo_agent" | "redo_agent":
                 work = self._step(what, key)
             case "new" | "restore":
@@ -222,7 +222,7 @@ class ActionsController:
             self._host.show_message("No action was deleted.")
             return
         rows = [Row(name, name, tail=when(version.at, local_now())) for name, version in gone]
-        name = await self._host.ask(Pick("Bring back which action?", rows))
+        name = await self._host.ask(Picker("Bring back which action?", rows))
         if name is not None:
             await self._workspace.undo(key_of(name), "undo")
             await self.refresh(name)
@@ -284,7 +284,7 @@ class ActionsController:
             return
         if question.options:
             rows = [Row(option, option) for option in question.options]
-            answer = await self._host.ask(Pick(one_line(action.title, 60), rows, text=question.text))
+            answer = await self._host.ask(Picker(one_line(action.title, 60), rows, text=question.text))
         else:
             answer = await self._host.ask(AskLine(one_line(action.title, 60), explanation=question.text))
         if answer is not None:

@@ -11,7 +11,7 @@ from agent.actions.templates import TEMPLATES
 from agent.actions.times import zone_here
 from personas.actions.schedule import check_cron, require_ahead
 from personas.changes import NAME_LIMIT, require_line
-from tui.screens.dialogs.picker import Pick
+from tui.screens.dialogs.picker import Picker
 from tui.screens.dialogs.text_prompt import AskLine
 from tui.widgets.virtual_list import Row
 
@@ -34,12 +34,12 @@ async def ask_new_action(host: Host, persona_ids: Sequence[str], open_id: str) -
     if title is None:
         return None
     rows = [Row(one, one, current=one == open_id) for one in persona_ids]
-    persona = await host.ask(Pick("About which persona?", rows, filter=True, at=open_id))
+    persona = await host.ask(Picker("About which persona?", rows, filter=True, at=open_id))
     if persona is None:
         return None
     rows = [Row(kind, does, head=kind, head_cells=14) for kind, does in KIND.items()]
     rows += [Row(name, str(one["description"]), head=name, head_cells=14) for name, one in TEMPLATES.items()]
-    begins = await host.ask(Pick("What does it begin with?", rows))
+    begins = await host.ask(Picker("What does it begin with?", rows))
     if begins is None:
         return None
     values: dict[str, Any] = dict(TEMPLATES.get(begins, {"kind": begins}))

@@ -17,11 +17,11 @@ from textual.containers import Horizontal, Vertical
 from tui.commands.registry import bindings, sentence
 from tui.document.version_names import local_now
 from tui.screens.actions.rows import action_rows, info_of, run_rows
-from tui.screens.document_place import DocumentPlace
+from tui.screens.document_screen import DocumentScreen
 from tui.widgets.plain_text import LiteralStatic, label
-from tui.widgets.text.document_editor import TextEditor
+from tui.widgets.text.document_editor import DocumentEditor
 from tui.widgets.text.ellipsis import EllipsisStatic
-from tui.widgets.virtual_list import RowList
+from tui.widgets.virtual_list import VirtualList
 
 if TYPE_CHECKING:
     from agent.actions.listing import ListedAction
@@ -62,7 +62,7 @@ class ActionList(Vertical):
     BINDINGS: ClassVar[list[BindingType]] = [*bindings("actions")]
 
     def compose(self) -> ComposeResult:
-        yield RowList(empty="Reading…", id="action-rows")
+        yield VirtualList(empty="Reading…", id="action-rows")
         yield LiteralStatic("", id="action-info")
 
     def action_ask(self, what: str) -> None:
@@ -75,13 +75,13 @@ class RunList(Vertical):
     BINDINGS: ClassVar[list[BindingType]] = [*bindings("runs")]
 
     def compose(self) -> ComposeResult:
-        yield RowList(empty="No runs yet.", id="run-rows", choose_on_click=False)
+        yield VirtualList(empty="No runs yet.", id="run-rows", choose_on_click=False)
 
     def action_ask(self, what: str) -> None:
         self.screen.ask_of_run(what)  # type: ignore[attr-defined]
 
 
-class ActionsPlace(DocumentPlace[None]):
+class ActionsScreen(DocumentScreen[None]):
     """The actions of the home.
 
     Args:
@@ -120,9 +120,9 @@ class ActionsPlace(DocumentPlace[None]):
         return KEY
 
     @property
-    def runs(self) -> RowList:
+    def runs(self) -> VirtualList:
         """The runs of the open one."""
-        return self.query_one("#run-rows", RowList)
+        return self.query_one("#run-rows", VirtualList)
 
     def show_actions(
         self, rows: Sequence[ListedAction], warning: str, *, looks: str = "", at: str | None = None
@@ -163,13 +163,13 @@ class ActionsPlace(DocumentPlace[None]):
         info.display = row is not None
         info.update(info_of(row, local_now()) if row is not None else "")
 
-    @on(RowList.Highlighted)
-    def _highlighted(self, event: RowList.Highlighted) -> None:
+    @on(VirtualList.Highlighted)
+    def _highlighted(self, event: VirtualList.Highlighted) -> None:
         event.stop()
         self._show_info()
 
-    @on(RowList.Chosen, "#action-rows")
-    def _chosen(self, event: RowList.Chosen) -> None:
+    @on(VirtualList.Chosen, "#action-rows")
+    def _chosen(self, event: VirtualList.Chosen) -> None:
         event.stop()
         self._do("open", KEY + event.key)
 
@@ -184,8 +184,8 @@ class ActionsPlace(DocumentPlace[None]):
         """Show the runs of the open action."""
         self.runs.set_rows(run_rows(runs, local_now()))
 
-    @on(RowList.Chosen, "#run-rows")
-    def _run_chosen(self, event: RowList.Chosen) -> None:
+    @on(VirtualList.Chosen, "#run-rows")
+    def _run_chosen(self, event: VirtualList.Chosen) -> None:
         event.stop()
         self.ask_of_run("conversation")
 
@@ -204,8 +204,8 @@ class ActionsPlace(DocumentPlace[None]):
         saves = sentence("actions.save", self.keymap, " {} saves it; it then needs your approval again.")
         return f"Not saved yet.{saves}"
 
-    @on(TextEditor.RedoDropped)
-    def _redo_dropped(self, event: TextEditor.RedoDropped) -> None:
+    @on(DocumentEditor.RedoDropped)
+    def _redo_dropped(self, event: DocumentEditor.RedoDropped) -> None:
         event.stop()  # it was typed and never saved: the editor alone knows it
 
     # -- what keys do -------------------------------------------------------------------------------------

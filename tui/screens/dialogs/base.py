@@ -22,13 +22,13 @@ from textual.widget import Widget
 
 from tui.app.operation_context import current_operation
 from tui.commands.registry import BY_ID, Keymap, binding, first_key, hint, keymap_of, keys_of, sentence
-from tui.screens.too_small import Cover, is_click, is_too_small, is_unseen, too_small
+from tui.screens.too_small import TooSmallOverlay, is_click, is_too_small, is_unseen, too_small
 from tui.terminal.textual_compat.toasts import ToastRack
 from tui.widgets.clickable_hints import key_under, press, pressing
 from tui.widgets.plain_text import LiteralStatic
 from tui.widgets.text.ellipsis import EllipsisStatic
-from tui.widgets.text.virtual_static import LongStatic
-from tui.widgets.virtual_list import RowList
+from tui.widgets.text.virtual_static import VirtualStatic
+from tui.widgets.virtual_list import VirtualList
 
 Result = TypeVar("Result")
 
@@ -49,7 +49,7 @@ class DialogText(VerticalScroll, can_focus=False):
     """A text of any length above what a dialog asks."""
 
     def __init__(self, text: str) -> None:
-        super().__init__(LongStatic(text, classes="dialog-text"), classes="gives")
+        super().__init__(VirtualStatic(text, classes="dialog-text"), classes="gives")
 
     def on_resize(self) -> None:
         # What was called after a refresh may have come before the layout that it was to wait for.
@@ -125,9 +125,9 @@ class Dialog(ModalScreen[Result]):
     def _lay_cover(self) -> bool:
         """Lay the cover over the dialog, or take it away, as the size asks for; return whether it lies there."""
         is_small = is_too_small(self.app.size)
-        if is_small and not self.query(Cover):
-            self.mount(Cover(id="too-small"))
-        for cover in self.query(Cover):
+        if is_small and not self.query(TooSmallOverlay):
+            self.mount(TooSmallOverlay(id="too-small"))
+        for cover in self.query(TooSmallOverlay):
             cover.update(too_small(self.app.size))
             cover.display = is_small
         return is_small
@@ -313,20 +313,20 @@ class Dialog(ModalScreen[Result]):
             taken -= sum(part.outer_size.height for part in giving)
             height = self.size.height
             room = (height if height < SHORT else height * 9 // 10) - box.gutter.height - taken
-            shares = share([self.wish(part) for part in giving], max(len(giving), room))
+            shares = share([self.desired_rows(part) for part in giving], max(len(giving), room))
             for part, rows in zip(giving, shares, strict=True):
                 part.styles.max_height = rows
-        self.call_after_refresh(self.fitted)
+        self.call_after_refresh(self.on_fitted)
 
-    def wish(self, part: Widget) -> int:
+    def desired_rows(self, part: Widget) -> int:
         """Return the rows a part would take if there were room for all of it."""
-        if isinstance(part, RowList):
+        if isinstance(part, VirtualList):
             return max(1, len(part.rows))
         return part.virtual_size.height + part.gutter.height
 
-    def fitted(self) -> None:
+    def on_fitted(self) -> None:
         """The parts have their rows: say so where there is more text than fits; keep the chosen row in sight."""
-        for rows in self.query(RowList):
+        for rows in self.query(VirtualList):
             rows.show_cursor()
         for box in self.query(".dialog").results(Vertical):
             if texts := list(box.query(DialogText)):

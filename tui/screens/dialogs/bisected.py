@@ -15,7 +15,7 @@ from tui.terminal.diff_view import LONGEST
 from tui.terminal.sanitise import shortened
 from tui.widgets.plain_text import LiteralStatic, label
 from tui.widgets.text.diff_wrap import DiffText
-from tui.widgets.text.virtual_static import LongStatic
+from tui.widgets.text.virtual_static import VirtualStatic
 
 if TYPE_CHECKING:
     from agent.outputs.bisect_run import Bisected
@@ -46,7 +46,7 @@ class ShowBisected(Dialog[bool]):
             probes = "\n".join(f"  {one.sentence}" for one in found.probes)
             sentence = found.sentence[:1].upper() + found.sentence[1:]
             yield LiteralStatic(f"{sentence}.\n\n{probes}\n", classes="dialog-text")
-            yield LongStatic(DiffText(shortened(found.hunk, LONGEST)), id="diff")
+            yield VirtualStatic(DiffText(shortened(found.hunk, LONGEST)), id="diff")
 
     def on_mount(self) -> None:
         super().on_mount()

@@ -19,7 +19,7 @@ from tui.commands.registry import binding, first_key, palette
 from tui.screens.dialogs.base import Dialog, choosing
 from tui.widgets.persona_list import SIGNS, PersonaEntry, ids_with_shared_names
 from tui.widgets.text.line_input import LineInput
-from tui.widgets.virtual_list import Row, RowList
+from tui.widgets.virtual_list import Row, VirtualList
 
 TITLES = {"persona": "Switch persona", "command": "Commands", "test": "Test inputs"}
 NOTHING, READING = "Nothing matches.", "Reading…"
@@ -35,7 +35,7 @@ class Picked:
     key: str
 
 
-class Switcher(Dialog[Picked]):
+class CommandPaletteDialog(Dialog[Picked]):
     """One field and the list of what matches it.
 
     Args:
@@ -79,14 +79,14 @@ class Switcher(Dialog[Picked]):
         with Vertical(classes="dialog switcher") as box:
             box.border_title = TITLES["persona"]
             yield LineInput(self._query, hint="a name · > commands · # test inputs", id="query")
-            yield RowList(
+            yield VirtualList(
                 empty=NOTHING if self._is_read else READING, id="matches", classes="gives", lit=True
             )
             yield self.hint("Enter opens", choosing(self.keymap), "> commands", ("dialog.close", "closes"))
 
     def on_mount(self) -> None:
         super().on_mount()
-        rows = self.query_one(RowList)
+        rows = self.query_one(VirtualList)
         rows.can_focus = False
         field = self.query_one(LineInput)
         field.focus()
@@ -99,7 +99,7 @@ class Switcher(Dialog[Picked]):
         self.__dict__.pop("_persona_rows", None)
         if not self.is_mounted or self not in self.app.screen_stack:
             return
-        query, rows = self.query_one(LineInput).value, self.query_one(RowList)
+        query, rows = self.query_one(LineInput).value, self.query_one(VirtualList)
         rows.empty = NOTHING if is_read else READING
         if query[:1] not in (">", "#"):
             key = rows.key
@@ -116,7 +116,7 @@ class Switcher(Dialog[Picked]):
         self._match(event.value)
 
     def _match(self, query: str) -> None:
-        rows = self.query_one(RowList)
+        rows = self.query_one(VirtualList)
         sign, words = query[:1], words_of(query.lstrip(">#"))
         kind = {">": "command", "#": "test"}.get(sign, "persona")
         found = {"command": self._commands, "test": self._tests, "persona": self._personas}[kind](words)
@@ -166,22 +166,22 @@ class Switcher(Dialog[Picked]):
     def _sign(self, entry: PersonaEntry) -> str:
         return SIGNS.get(self._news.get(entry.id, ""), "") or ("broken" if entry.error else "")
 
-    def wish(self, part: Widget) -> int:
+    def desired_rows(self, part: Widget) -> int:
         return MOST
 
     def action_step(self, by: int) -> None:
-        self.query_one(RowList).cursor += by
+        self.query_one(VirtualList).cursor += by
 
     @on(Input.Submitted)
     def _submitted(self, event: Input.Submitted) -> None:
         event.stop()
-        key = self.query_one(RowList).key
+        key = self.query_one(VirtualList).key
         if key is None and not self._is_read:
             self._chosen = event.value
         self._pick(key)
 
-    @on(RowList.Chosen)
-    def _clicked(self, event: RowList.Chosen) -> None:
+    @on(VirtualList.Chosen)
+    def _clicked(self, event: VirtualList.Chosen) -> None:
         event.stop()
         self._pick(event.key)
 

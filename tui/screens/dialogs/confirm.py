@@ -13,7 +13,7 @@ from textual.widgets import Button
 from tui.commands.registry import binding
 from tui.screens.dialogs.base import GRACE, Dialog, DialogText
 from tui.widgets.plain_text import LiteralButton, label
-from tui.widgets.text.virtual_static import LongStatic
+from tui.widgets.text.virtual_static import VirtualStatic
 
 
 class Confirm(Dialog[bool]):
@@ -62,7 +62,7 @@ class Confirm(Dialog[bool]):
     def explain(self, text: str) -> None:
         """Say something else of what follows from it, now that it is read."""
         self._explanation = text
-        for shown in self.query(".dialog-text").results(LongStatic):
+        for shown in self.query(".dialog-text").results(VirtualStatic):
             shown.update(text)
             self.fit_soon()
 

@@ -18,7 +18,7 @@ from tui.document.word_diffs import differences, first_difference
 from tui.screens.dialogs.base import GRACE, Dialog, arrows
 from tui.widgets.plain_text import LiteralButton, content, label, marked
 from tui.widgets.text.ellipsis import EllipsisStatic
-from tui.widgets.text.virtual_static import LongStatic, LongText
+from tui.widgets.text.virtual_static import VirtualStatic, WrappedText
 
 SIDES = ("ours", "theirs")
 KEYS = {"ours": "clash.mine", "theirs": "clash.theirs"}
@@ -26,7 +26,7 @@ CHOICES = {"Yours": "Keep mine", "On disk": "Take theirs"}
 """What to call the choice of a side where that is not the title of its box."""
 
 
-class ChooseText(Dialog[str]):
+class ConflictDialog(Dialog[str]):
     """Shows each place where both sides changed; gives the text put together, or None for not now.
 
     Args:
@@ -54,7 +54,7 @@ class ChooseText(Dialog[str]):
                 for side, title in zip(SIDES, self._titles, strict=True):
                     with VerticalScroll(id=f"side-{side}", can_focus=False) as box:
                         box.border_title = label(title, 40)
-                        yield LongStatic("", id=f"text-{side}")
+                        yield VirtualStatic("", id=f"text-{side}")
             with Horizontal(classes="dialog-buttons"):
                 for side, title in zip(SIDES, self._titles, strict=True):
                     yield LiteralButton(self.labelled(KEYS[side], CHOICES.get(title, title)), id=side)
@@ -80,23 +80,23 @@ class ChooseText(Dialog[str]):
         self._sides = {"ours": ours, "theirs": theirs}
         for (side, text), spans in zip(self._sides.items(), differences(ours, theirs), strict=True):
             shown = marked(text, spans) if text else "(nothing: the lines are removed)"
-            self.query_one(f"#text-{side}", LongStatic).update(shown)
+            self.query_one(f"#text-{side}", VirtualStatic).update(shown)
         self._seek = True
         self.fit_soon()
 
-    def wish(self, part: Widget) -> int:
-        return max(text.size.height for text in part.query(LongStatic)) + 2  # the borders
+    def desired_rows(self, part: Widget) -> int:
+        return max(text.size.height for text in part.query(VirtualStatic)) + 2  # the borders
 
-    def fitted(self) -> None:
+    def on_fitted(self) -> None:
         """The boxes have their rows: bring the first difference into sight, once."""
-        super().fitted()
+        super().on_fitted()
         if not self._seek:
             return
         self._seek = False
         begin = first_difference(*self._sides.values())
         for side, text in self._sides.items():
             box = self.query_one(f"#side-{side}", VerticalScroll)
-            before = LongText(content(text[:begin]))
+            before = WrappedText(content(text[:begin]))
             rows = before.get_height({}, max(1, self.query_one(f"#text-{side}").size.width))
             box.scroll_to(y=rows - 1 - box.size.height // 3, animate=False)
 

@@ -1,4 +1,4 @@
-"""Connecting the agent to a model while the program runs: asking, trying out, taking it, keeping it."""
+"""ConnectController the agent to a model while the program runs: asking, trying out, taking it, keeping it."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 from personas.errors import PersonaError
 from tui.commands.registry import first_key
-from tui.screens.dialogs.connect_dialog import STAY, AskSecret, Connect, WaitDialog, the_model
-from tui.settings.live_settings import Named
+from tui.screens.dialogs.connect_dialog import STAY, AskSecret, ConnectDialog, WaitDialog, the_model
+from tui.settings.live_settings import NamedServer
 from tui.settings.schema import OFFLINE
 
 if TYPE_CHECKING:
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from tui.app.app import PersonaApp
     from tui.app.host import Host
     from tui.chat.controller import ConversationController
-    from tui.settings.live_settings import Preferences
+    from tui.settings.live_settings import LiveSettings
     from tui.settings.model_factory import Connection
 
 ANTHROPIC = "Anthropic's API"
@@ -38,7 +38,7 @@ NEVER_CALLED = "It is not known to have called a tool: if it cannot, it can chan
 NOW = "The agent's model is {model}{server}. {is_}"
 
 
-class Connecting:
+class ConnectController:
     """What the person is asked on the way to a model. One object for each time they set out.
 
     Args:
@@ -51,7 +51,7 @@ class Connecting:
     def __init__(
         self,
         host: Host,
-        preferences: Preferences,
+        preferences: LiveSettings,
         conversations: ConversationController,
         find_home: Callable[[], Home | None],
     ) -> None:
@@ -69,7 +69,7 @@ class Connecting:
             is_=self._what_it_is(),
             help=first_key("help", self._program.settings.keys) or "/help",
         )
-        dialog = Connect(self._program.model_name, text, greeting=True)
+        dialog = ConnectDialog(self._program.model_name, text, greeting=True)
         await self._go(dialog)
         if dialog.dismissed_for_typing:
             self.greet_in_a_line()
@@ -89,7 +89,7 @@ class Connecting:
             server=f" at {server}" if server else "",
             is_=self._what_it_is() or await asyncio.to_thread(self._note_on_tools, server),
         )
-        await self._go(Connect(self._program.model_name, text.strip(), tried=tried))
+        await self._go(ConnectDialog(self._program.model_name, text.strip(), tried=tried))
 
     def _what_it_is(self) -> str:
         return OFFLINE_IS + " " if self._program.model_name == OFFLINE else ""
@@ -114,7 +114,7 @@ class Connecting:
         home = self._find_home()
         return ToolCallers(home) if home is not None else None
 
-    async def _go(self, dialog: Connect) -> None:
+    async def _go(self, dialog: ConnectDialog) -> None:
         way = await self._host.ask(dialog)
         if way is not None and way != STAY:
             await getattr(self, f"_by_{way}")()
@@ -136,7 +136,7 @@ class Connecting:
 
     async def _by_local(self) -> None:
         from agent.models.local_servers import find_local_servers
-        from tui.screens.dialogs.picker import Pick
+        from tui.screens.dialogs.picker import Picker
         from tui.widgets.virtual_list import Row
 
         servers: list[LocalServer] | None = await self._host.ask(
@@ -161,7 +161,7 @@ class Connecting:
         notes = "\n".join(
             f"(!) {server.name}: {server.note}" for server in servers if server.note and server.models
         )
-        picked = await self._host.ask(Pick("Which model", rows, filter=len(rows) > 10, text=notes))
+        picked = await self._host.ask(Picker("Which model", rows, filter=len(rows) > 10, text=notes))
         if picked is not None:
             server, model = offers[int(picked)]
             await self._take(self._preferences.other(model=model, base_url=server.base_url), keep=True)
@@ -182,7 +182,7 @@ class Connecting:
         if not server:
             return
         kept = before.key if server == before.server else ""  # a key goes to no other server
-        named = self._preferences.named = Named(server, before.model, kept)
+        named = self._preferences.named = NamedServer(server, before.model, kept)
         if not server.startswith(("http://", "https://")):
             server = f"http://{server}" if server.startswith(("localhost", "127.")) else f"https://{server}"
         model = await self._host.ask(
@@ -256,7 +256,7 @@ class Connecting:
         if probe is None:
             return
         self._program.use_connection(where, model)
-        self._preferences.named = Named()
+        self._preferences.named = NamedServer()
         if probe.calls_tools and (callers := self._tool_callers) is not None:
             await asyncio.to_thread(callers.add, where.model, endpoint_of(model))
         note = "" if probe.calls_tools else probe.message

@@ -17,7 +17,7 @@ from tui.screens.dialogs.base import GRACE, Dialog, DialogText, choosing
 from tui.settings.schema import OFFLINE
 from tui.widgets.plain_text import label
 from tui.widgets.text.line_input import LineInput
-from tui.widgets.virtual_list import Row, RowList
+from tui.widgets.virtual_list import Row, VirtualList
 
 WAYS = (
     Row("key", "Paste a key", tail="Claude, or your server"),
@@ -34,7 +34,7 @@ def the_model(name: str) -> str:
     return "the offline model" if name == OFFLINE else name
 
 
-class Connect(Dialog[str]):
+class ConnectDialog(Dialog[str]):
     """Shows which model answers and the ways to another; gives the key of one of `WAYS`, or `STAY`, or None.
 
     Args:
@@ -69,12 +69,12 @@ class Connect(Dialog[str]):
         with Vertical(classes="dialog switcher ways") as box:
             box.border_title = "Welcome" if self._greeting else "The agent's model"
             yield DialogText(self._text)
-            yield RowList(id="choices", classes="gives")
+            yield VirtualList(id="choices", classes="gives")
             yield self.hint(("rows.open", "chooses"), choosing(self.keymap, ""), ("dialog.close", "closes"))
 
     def on_mount(self) -> None:
         super().on_mount()
-        rows = self.query_one(RowList)
+        rows = self.query_one(VirtualList)
         ways: tuple[Row, ...] = WAYS
         if self._greeting:
             first = Row(
@@ -87,10 +87,10 @@ class Connect(Dialog[str]):
         rows.focus()
 
     def action_step(self, by: int) -> None:
-        self.query_one(RowList).cursor += by
+        self.query_one(VirtualList).cursor += by
 
-    @on(RowList.Chosen)
-    def _chosen(self, event: RowList.Chosen) -> None:
+    @on(VirtualList.Chosen)
+    def _chosen(self, event: VirtualList.Chosen) -> None:
         event.stop()
         if self.ready:
             self.dismiss(event.key)

@@ -14,7 +14,7 @@ from tui.terminal.diff_view import LONGEST
 from tui.terminal.sanitise import shortened
 from tui.widgets.plain_text import label
 from tui.widgets.text.diff_wrap import DiffText
-from tui.widgets.text.virtual_static import LongStatic
+from tui.widgets.text.virtual_static import VirtualStatic
 
 
 class ShowDiff(Dialog[None]):
@@ -33,7 +33,7 @@ class ShowDiff(Dialog[None]):
         with VerticalScroll(classes="dialog wide") as box:
             box.border_title = label(self._what, 90)
             box.border_subtitle = self.closes
-            yield LongStatic(DiffText(shortened(self._diff, LONGEST)), id="diff")
+            yield VirtualStatic(DiffText(shortened(self._diff, LONGEST)), id="diff")
 
     def on_mount(self) -> None:
         super().on_mount()

@@ -31,11 +31,11 @@ from tui.document.debounce import Debounce
 from tui.document.text_slot import TextSlot
 from tui.outputs.labels import SIGNS, expected
 from tui.screens.dialogs.base import Dialog
-from tui.screens.dialogs.picker import Pick
+from tui.screens.dialogs.picker import Picker
 from tui.screens.dialogs.text_prompt import AnswerEditor, AskLine
 from tui.widgets.plain_text import LiteralButton, LiteralStatic, label
 from tui.widgets.text.line_input import LineInput
-from tui.widgets.virtual_list import Row, RowList
+from tui.widgets.virtual_list import Row, VirtualList
 
 if TYPE_CHECKING:
     from agent.outputs.expectations import Verdict
@@ -109,7 +109,7 @@ class Expectations(Dialog[None]):
     def compose(self) -> ComposeResult:
         with Vertical(classes="dialog wide switcher") as box:
             box.border_title = label(f"Expectations of {self.input_id}", 70)
-            yield RowList(id="choices", classes="gives")
+            yield VirtualList(id="choices", classes="gives")
             yield self.hint(
                 ("rows.open", "changes"),
                 ("expectations.new", "adds"),
@@ -123,13 +123,13 @@ class Expectations(Dialog[None]):
         self._rows.focus()
 
     @property
-    def _rows(self) -> RowList:
-        return self.query_one(RowList)
+    def _rows(self) -> VirtualList:
+        return self.query_one(VirtualList)
 
     def show(self, test_input: TestInput, verdicts: Sequence[Verdict]) -> None:
         """Show the test input as it is now, with the verdict on each expectation; none where there is no output."""
         self._input, self._verdicts = test_input, verdicts
-        if self.query(RowList):
+        if self.query(VirtualList):
             self._fill()
             self.fit_soon()
 
@@ -153,12 +153,12 @@ class Expectations(Dialog[None]):
         self._rows.set_rows(rows, key=self._added if there else None)
         self._added = "" if there else self._added
 
-    @on(RowList.Highlighted)
-    def _highlighted(self, event: RowList.Highlighted) -> None:
+    @on(VirtualList.Highlighted)
+    def _highlighted(self, event: VirtualList.Highlighted) -> None:
         event.stop()
 
-    @on(RowList.Chosen)
-    def _chosen(self, event: RowList.Chosen) -> None:
+    @on(VirtualList.Chosen)
+    def _chosen(self, event: VirtualList.Chosen) -> None:
         event.stop()
         if event.key == NEW:
             self.action_new()
@@ -280,7 +280,7 @@ class EditExpectation(Dialog[Expectation]):
         self.keep_begun()
         super().action_cancel()
 
-    def wish(self, part: Widget) -> int:
+    def desired_rows(self, part: Widget) -> int:
         return 4
 
     def _field(self, name: str) -> Widget:
@@ -361,11 +361,11 @@ def in_words(kind: str) -> str:
     return f"{kind}: {'not: ' * kind.startswith(NEGATED)}{MEANINGS.get(base, '')}"
 
 
-def pick_kind(now: str = "") -> Pick:
+def pick_kind(now: str = "") -> Picker:
     """Return the question which type an expectation has."""
     kinds = [*MEANINGS, *(NEGATED + kind for kind in MEANINGS)]
     rows = [Row(kind, in_words(kind), current=kind == now) for kind in kinds]
-    return Pick("What must hold of the output?", rows, filter=True, at=now)
+    return Picker("What must hold of the output?", rows, filter=True, at=now)
 
 
 def ask_number(name: str, now: int | None) -> AskLine:

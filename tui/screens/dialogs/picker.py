@@ -18,7 +18,7 @@ from tui.commands.registry import binding
 from tui.screens.dialogs.base import Dialog, DialogText
 from tui.widgets.plain_text import LiteralStatic, label
 from tui.widgets.text.line_input import LineInput
-from tui.widgets.virtual_list import Row, RowList
+from tui.widgets.virtual_list import Row, VirtualList
 
 MOST = 14
 """Rows that are shown at once at most."""
@@ -26,7 +26,7 @@ PREVIEWED = 6
 """Rows of a preview at most."""
 
 
-class Pick(Dialog[str]):
+class Picker(Dialog[str]):
     """Shows rows; gives the key of the chosen one, or None.
 
     Args:
@@ -65,7 +65,7 @@ class Pick(Dialog[str]):
                 yield DialogText(self._text)
             if self._filter:
                 yield LineInput(hint="filter", id="query")
-            yield RowList(empty=self._empty, id="choices", classes="gives")
+            yield VirtualList(empty=self._empty, id="choices", classes="gives")
             if self._preview is not None:
                 yield LiteralStatic("", id="preview")
             yield self.hint(
@@ -74,7 +74,7 @@ class Pick(Dialog[str]):
 
     def on_mount(self) -> None:
         super().on_mount()
-        rows = self.query_one(RowList)
+        rows = self.query_one(VirtualList)
         self._fill()
         (self.query_one(LineInput) if self._filter else rows).focus()
 
@@ -82,8 +82,8 @@ class Pick(Dialog[str]):
         """Show what to choose from, which is read by now; None: it is being read again."""
         self._rows, self._is_read = rows or (), rows is not None
         self.__dict__.pop("_folded", None)
-        if self.is_mounted and self.query(RowList):
-            self.query_one(RowList).empty = self._empty
+        if self.is_mounted and self.query(VirtualList):
+            self.query_one(VirtualList).empty = self._empty
             self._fill()
             self.fit_soon()
 
@@ -92,16 +92,16 @@ class Pick(Dialog[str]):
         return "Nothing here." if self._is_read else "Reading…"
 
     def _fill(self) -> None:
-        rows = self.query_one(RowList)
+        rows = self.query_one(VirtualList)
         rows.set_rows(self._found(self.query_one(LineInput).value) if self._filter else self._rows)
         rows.select(self._at)
         rows.styles.height = min(MOST, max(1, len(self._rows)))
         self._show_preview()
 
-    @on(RowList.Highlighted)
+    @on(VirtualList.Highlighted)
     def _show_preview(self) -> None:
         if self._preview is not None:
-            key = self.query_one(RowList).key
+            key = self.query_one(VirtualList).key
             lines = self._preview(key).strip().split("\n") if key is not None else []
             more = ["…"] if len(lines) > PREVIEWED else []
             self.query_one("#preview", LiteralStatic).update("\n".join(lines[: PREVIEWED - len(more)] + more))
@@ -118,7 +118,7 @@ class Pick(Dialog[str]):
     def _narrow(self, event: Input.Changed) -> None:
         event.stop()
         found = self._found(event.value)
-        self.query_one(RowList).set_rows(found, key=found[0].key if found else None)
+        self.query_one(VirtualList).set_rows(found, key=found[0].key if found else None)
         self._show_preview()
 
     @cached_property
@@ -129,16 +129,18 @@ class Pick(Dialog[str]):
     @on(Input.Submitted)
     def _submitted(self, event: Input.Submitted) -> None:
         event.stop()
-        self.query_one(RowList).action_choose()
+        self.query_one(VirtualList).action_choose()
 
-    def wish(self, part: Widget) -> int:
-        return min(MOST, max(1, len(self._rows)) if isinstance(part, RowList) else super().wish(part))
+    def desired_rows(self, part: Widget) -> int:
+        return min(
+            MOST, max(1, len(self._rows)) if isinstance(part, VirtualList) else super().desired_rows(part)
+        )
 
     def action_step(self, by: int) -> None:
-        self.query_one(RowList).cursor += by
+        self.query_one(VirtualList).cursor += by
 
-    @on(RowList.Chosen)
-    def _chosen(self, event: RowList.Chosen) -> None:
+    @on(VirtualList.Chosen)
+    def _chosen(self, event: VirtualList.Chosen) -> None:
         event.stop()
         self.dismiss(event.key)
 
@@ -161,30 +163,32 @@ class PickSeveral(Dialog[list[str]]):
     def compose(self) -> ComposeResult:
         with Vertical(classes="dialog switcher") as box:
             box.border_title = label(self._question, 70)
-            yield RowList(empty="Nothing here.", id="choices", classes="gives", choose_on_click=False)
+            yield VirtualList(empty="Nothing here.", id="choices", classes="gives", choose_on_click=False)
             yield self.hint("Space marks", ("rows.open", "accepts"), ("dialog.close", "closes"))
 
     def on_mount(self) -> None:
         super().on_mount()
-        rows = self.query_one(RowList)
+        rows = self.query_one(VirtualList)
         rows.set_rows(self._rows)
         rows.select(self._at)
         rows.styles.height = min(MOST, max(1, len(self._rows)))
         rows.focus()
 
-    def wish(self, part: Widget) -> int:
-        return min(MOST, max(1, len(self._rows)) if isinstance(part, RowList) else super().wish(part))
+    def desired_rows(self, part: Widget) -> int:
+        return min(
+            MOST, max(1, len(self._rows)) if isinstance(part, VirtualList) else super().desired_rows(part)
+        )
 
     def on_click(self, event: events.Click) -> None:
         """A click on a row marks it."""
-        if isinstance(event.widget, RowList):
+        if isinstance(event.widget, VirtualList):
             self.action_mark()
 
     def action_mark(self) -> None:
-        self.query_one(RowList).toggle_mark()
+        self.query_one(VirtualList).toggle_mark()
 
-    @on(RowList.Chosen)
-    def _accept(self, event: RowList.Chosen) -> None:
+    @on(VirtualList.Chosen)
+    def _accept(self, event: VirtualList.Chosen) -> None:
         event.stop()
         rows = event.rows
         self.dismiss(rows.marked or ([rows.key] if rows.key is not None else []))

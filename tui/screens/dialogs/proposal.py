@@ -17,7 +17,7 @@ from tui.terminal.diff_view import LONGEST
 from tui.terminal.sanitise import shortened
 from tui.widgets.plain_text import LiteralStatic, label
 from tui.widgets.text.diff_wrap import DiffText
-from tui.widgets.text.virtual_static import LongStatic
+from tui.widgets.text.virtual_static import VirtualStatic
 
 Decision = Literal["keep", "refuse", "edit", "later"]
 DOES = {"keep": "keeps it", "refuse": "refuses it", "edit": "edits it", "later": "leaves it"}
@@ -58,7 +58,7 @@ class ShowProposal(Dialog[Decision]):
         super().__init__()
         self._queued, self._stays = queued, stays
         self._box = VerticalScroll(classes="dialog wide")
-        self._why, self._what = LiteralStatic(classes="dialog-text"), LongStatic(id="diff")
+        self._why, self._what = LiteralStatic(classes="dialog-text"), VirtualStatic(id="diff")
         self.show(title, diff, conflict, edits=edits)
 
     def show(self, title: str, diff: str, conflict: str = "", *, edits: bool = False) -> None:

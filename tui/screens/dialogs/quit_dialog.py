@@ -16,7 +16,7 @@ from tui.screens.dialogs.base import GRACE, Dialog, DialogText
 from tui.widgets.plain_text import LiteralButton
 
 
-class Leaving(Dialog[str]):
+class QuitDialog(Dialog[str]):
     """Asks; gives `stop` (end now), `wait` (end when the agent is done), or None to stay.
 
     Args:

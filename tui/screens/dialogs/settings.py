@@ -15,7 +15,7 @@ from textual.widgets import Input
 from personas.errors import PersonaError
 from tui.commands.registry import bindings, sentence
 from tui.screens.dialogs.base import Dialog
-from tui.screens.dialogs.picker import Pick
+from tui.screens.dialogs.picker import Picker
 from tui.settings import help_text as manual
 from tui.settings.loader import BrokenSettings
 from tui.settings.schema import all_rules
@@ -23,11 +23,11 @@ from tui.terminal.secrets import redact
 from tui.widgets.plain_text import LiteralStatic, label
 from tui.widgets.text.ellipsis import EllipsisStatic
 from tui.widgets.text.line_input import LineInput
-from tui.widgets.virtual_list import Row, RowList
+from tui.widgets.virtual_list import Row, VirtualList
 
 if TYPE_CHECKING:
     from tui.app.app import PersonaApp
-    from tui.settings.live_settings import Preferences
+    from tui.settings.live_settings import LiveSettings
 
 HINT = (
     ("rows.open", "changes"),
@@ -50,7 +50,7 @@ class ProgramSettings(Dialog[None]):
 
     BINDINGS: ClassVar[list[BindingType]] = [*bindings("program")]
 
-    def __init__(self, preferences: Preferences) -> None:
+    def __init__(self, preferences: LiveSettings) -> None:
         super().__init__()
         self._preferences = preferences
         self._asked = ""  # the setting whose value is in the field
@@ -59,7 +59,7 @@ class ProgramSettings(Dialog[None]):
         with Vertical(classes="dialog tall wide program-settings") as box:
             box.border_title = "Settings of the program"
             box.border_subtitle = label(str(self._preferences.path), 90)
-            yield RowList(id="settings-rows")
+            yield VirtualList(id="settings-rows")
             yield EllipsisStatic("", id="setting-help")
             yield LineInput(id="setting-value")
             yield EllipsisStatic("", id="setting-trouble")
@@ -79,8 +79,8 @@ class ProgramSettings(Dialog[None]):
     # -- parts --------------------------------------------------------------------------------------------
 
     @property
-    def _rows(self) -> RowList:
-        return self.query_one(RowList)
+    def _rows(self) -> VirtualList:
+        return self.query_one(VirtualList)
 
     @property
     def _field(self) -> LineInput:
@@ -156,8 +156,8 @@ class ProgramSettings(Dialog[None]):
     def _trouble(self, text: str) -> None:
         self.query_one("#setting-trouble", LiteralStatic).update(text)
 
-    @on(RowList.Highlighted)
-    def _moved(self, event: RowList.Highlighted) -> None:
+    @on(VirtualList.Highlighted)
+    def _moved(self, event: VirtualList.Highlighted) -> None:
         event.stop()
         if self._field.display and event.key != self._asked:
             self._close_field()  # what is written there is for no other setting
@@ -166,8 +166,8 @@ class ProgramSettings(Dialog[None]):
 
     # -- changing -----------------------------------------------------------------------------------------
 
-    @on(RowList.Chosen)
-    def _change(self, event: RowList.Chosen) -> None:
+    @on(VirtualList.Chosen)
+    def _change(self, event: VirtualList.Chosen) -> None:
         event.stop()
         if self._wrong:
             self.action_open_file()
@@ -178,7 +178,7 @@ class ProgramSettings(Dialog[None]):
             self._store(name, not value)
         elif choices:
             rows = [Row(choice, choice, current=choice == value) for choice in choices]
-            self.app.push_screen(Pick(name, rows, filter=len(rows) > 12), self._picked)
+            self.app.push_screen(Picker(name, rows, filter=len(rows) > 12), self._picked)
         elif manual.kind(name) == "table":
             self.action_open_file()
         else:

@@ -12,7 +12,7 @@ from tui.commands.registry import bindings
 from tui.screens.dialogs.base import Dialog
 from tui.terminal.sanitise import shortened
 from tui.widgets.plain_text import label
-from tui.widgets.text.virtual_static import LongStatic
+from tui.widgets.text.virtual_static import VirtualStatic
 
 LONGEST = 200_000
 """Characters of a text that are shown at most."""
@@ -36,7 +36,7 @@ class ShowText(Dialog[None]):
         with VerticalScroll(classes="dialog wide") as box:
             box.border_title = label(self._what, 90)
             box.border_subtitle = self.closes
-            yield LongStatic(shortened(self._text, LONGEST))
+            yield VirtualStatic(shortened(self._text, LONGEST))
 
     def on_mount(self) -> None:
         super().on_mount()

@@ -19,7 +19,7 @@ from tui.document.text_slot import TextSlot
 from tui.screens.dialogs.base import Dialog, DialogText
 from tui.terminal.visible_controls import from_shown, pasted
 from tui.widgets.plain_text import label
-from tui.widgets.text.document_editor import TextEditor
+from tui.widgets.text.document_editor import DocumentEditor
 from tui.widgets.text.line_input import LineInput
 
 
@@ -105,7 +105,7 @@ class AskName(AskLine):
             require_line(name, "A name", NAME_LIMIT)
 
 
-class AnswerEditor(TextEditor):
+class AnswerEditor(DocumentEditor):
     """A text of several lines in a dialog: Enter accepts, Ctrl+J is a new line."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -130,11 +130,11 @@ class AnswerEditor(TextEditor):
         if result := self._replace_via_keyboard(pasted(text), *self.selection):
             self.move_cursor(result.end_location)
 
-    @on(TextEditor.Blurred)
-    @on(TextEditor.UndoExhausted)
-    @on(TextEditor.RedoDropped)
+    @on(DocumentEditor.Blurred)
+    @on(DocumentEditor.UndoExhausted)
+    @on(DocumentEditor.RedoDropped)
     def _keep_inside(
-        self, event: TextEditor.Blurred | TextEditor.UndoExhausted | TextEditor.RedoDropped
+        self, event: DocumentEditor.Blurred | DocumentEditor.UndoExhausted | DocumentEditor.RedoDropped
     ) -> None:
         event.stop()
 
@@ -183,7 +183,7 @@ class AskText(Dialog[str]):
         editor.focus()
         editor.move_cursor(editor.document.end)
 
-    def wish(self, part: Widget) -> int:
+    def desired_rows(self, part: Widget) -> int:
         return self.size.height if self._is_long else 8
 
     def keep_begun(self) -> None:

@@ -16,7 +16,7 @@ from tui.document.version_names import author_name, reason_of, when
 from tui.outputs.labels import SIGNS
 from tui.screens.dialogs.base import Dialog
 from tui.widgets.plain_text import label
-from tui.widgets.virtual_list import Row, RowList
+from tui.widgets.virtual_list import Row, VirtualList
 
 if TYPE_CHECKING:
     from agent.outputs.version_counts import VersionCounts
@@ -46,7 +46,7 @@ class Versions(Dialog[None]):
     def compose(self) -> ComposeResult:
         with Vertical(classes="dialog wide switcher") as box:
             box.border_title = label(f"Versions of {self._of}", 70)
-            yield RowList(empty="Reading…", id="choices", classes="gives", choose_on_click=False)
+            yield VirtualList(empty="Reading…", id="choices", classes="gives", choose_on_click=False)
             tries = (("versions.compare", "compare"), ("versions.bisect", "bisect"))
             yield self.hint(
                 ("rows.open", "diff"),
@@ -60,7 +60,7 @@ class Versions(Dialog[None]):
 
     def on_mount(self) -> None:
         super().on_mount()
-        self.query_one(RowList).focus()
+        self.query_one(VirtualList).focus()
         self._show()
 
     def show_rows(self, rows: Sequence[Row]) -> None:
@@ -74,7 +74,7 @@ class Versions(Dialog[None]):
         self._show()
 
     def _show(self) -> None:
-        for rows in self.query(RowList):  # none before it is composed
+        for rows in self.query(VirtualList):  # none before it is composed
             rows.set_rows([self._counted(row) for row in self._rows])
             self.fit_soon()
 
@@ -82,8 +82,8 @@ class Versions(Dialog[None]):
         counts = self._counts.get(int(row.key)) if row.key.isdigit() else None
         return row if counts is None else row._replace(tail=f"{row.tail}  {shown_counts(counts)}".strip())
 
-    @on(RowList.Chosen)
-    def _chosen(self, event: RowList.Chosen) -> None:
+    @on(VirtualList.Chosen)
+    def _chosen(self, event: VirtualList.Chosen) -> None:
         event.stop()
         rows = event.rows
         if (marked := rows.marked) and rows.key is not None:
@@ -99,11 +99,11 @@ class Versions(Dialog[None]):
 
     def action_mark(self) -> None:
         """Mark or unmark the version under the cursor."""
-        self.query_one(RowList).toggle_mark()
+        self.query_one(VirtualList).toggle_mark()
 
     def action_choose(self, what: str) -> None:
         """Do something with the version under the cursor."""
-        if (key := self.query_one(RowList).key) is not None:
+        if (key := self.query_one(VirtualList).key) is not None:
             self._choose(what, key)
 
 

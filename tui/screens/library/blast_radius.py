@@ -15,7 +15,7 @@ from tui.outputs.labels import SIGNS
 from tui.screens.dialogs.base import Dialog
 from tui.widgets.plain_text import label
 from tui.widgets.text.ellipsis import EllipsisStatic
-from tui.widgets.virtual_list import Row, RowList
+from tui.widgets.virtual_list import Row, VirtualList
 
 if TYPE_CHECKING:
     from agent.outputs.blast_radius import BlastReport, Touched
@@ -46,7 +46,7 @@ class ShowBlastRadius(Dialog[bool]):
         with Vertical(classes="dialog wide switcher") as box:
             box.border_title = label(f"{self._changed}: who it breaks and fixes", 90)
             yield EllipsisStatic("", id="blast-sentence")
-            yield RowList(empty="Reading…", id="choices", classes="gives", choose_on_click=False)
+            yield VirtualList(empty="Reading…", id="choices", classes="gives", choose_on_click=False)
             yield self.hint(
                 ("rows.open", "compares"),
                 ("library.save", "saves it"),
@@ -56,7 +56,7 @@ class ShowBlastRadius(Dialog[bool]):
 
     def on_mount(self) -> None:
         super().on_mount()
-        self.query_one(RowList).focus()
+        self.query_one(VirtualList).focus()
         self._show()
 
     def show_sentence(self, sentence: str) -> None:
@@ -74,17 +74,17 @@ class ShowBlastRadius(Dialog[bool]):
         self.show_sentence(f"{report.sentence[:1].upper()}{report.sentence[1:]}.")
 
     def _show(self) -> None:
-        for rows in self.query("#choices").results(RowList):  # none before it is composed
+        for rows in self.query("#choices").results(VirtualList):  # none before it is composed
             rows.set_rows(self._rows)
             self.query_one("#blast-sentence", EllipsisStatic).update(label(self._sentence, 400))
             self.fit_soon()
 
-    @on(RowList.Highlighted)
-    def _highlighted(self, event: RowList.Highlighted) -> None:
+    @on(VirtualList.Highlighted)
+    def _highlighted(self, event: VirtualList.Highlighted) -> None:
         event.stop()
 
-    @on(RowList.Chosen)
-    def _chosen(self, event: RowList.Chosen) -> None:
+    @on(VirtualList.Chosen)
+    def _chosen(self, event: VirtualList.Chosen) -> None:
         event.stop()
         if (touched := self._touched.get(event.key)) is not None:
             self._compare(touched)

@@ -9,12 +9,12 @@ from personas.files.file_stamp import Stamp, stamp_of
 from personas.library.documents import KINDS, Kind, is_name
 from personas.library.folders import folder_of, names, read_all
 from personas.library_store import LibraryStore, User
-from tui.screens.library.rows import Entry
+from tui.screens.library.rows import CatalogEntry
 
 if TYPE_CHECKING:
     from personas.files.home import Home
-    from tui.document.async_store import Workspace
-    from tui.screens.library.place import LibraryPlace
+    from tui.document.async_store import AsyncStore
+    from tui.screens.library.place import LibraryScreen
 
 
 class LibraryCatalog:
@@ -28,8 +28,8 @@ class LibraryCatalog:
 
     def __init__(
         self,
-        workspace: Workspace,
-        place: Callable[[], LibraryPlace | None],
+        workspace: AsyncStore,
+        place: Callable[[], LibraryScreen | None],
         counted: Callable[[], None],
     ) -> None:
         self._workspace, self._place, self._counted = workspace, place, counted
@@ -64,7 +64,7 @@ class LibraryCatalog:
         self._read.add(kind)
         documents = await self._workspace.call(read_all, self._home, kind)
         if (place := self._place()) is not None:
-            place.show_entries(kind, map(Entry.of, documents))
+            place.show_entries(kind, map(CatalogEntry.of, documents))
 
     async def count_users(self) -> None:
         """Find out who uses what. Reads all personas."""

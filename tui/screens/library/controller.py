@@ -15,12 +15,12 @@ from personas.library_store import InUse, LibraryStore, is_shared
 from tui.commands.registry import sentence
 from tui.document.controller import DocumentController
 from tui.document.version_names import local_now, when
-from tui.screens.dialogs.picker import Pick
+from tui.screens.dialogs.picker import Picker
 from tui.screens.dialogs.text_prompt import AskLine
+from tui.screens.document_screen_view import DocumentScreenView
 from tui.screens.library.catalog import LibraryCatalog
-from tui.screens.library.place import LibraryPlace
+from tui.screens.library.place import LibraryScreen
 from tui.screens.library.trial import LibraryTrial
-from tui.screens.place_view import PlaceView
 from tui.widgets.virtual_list import Row
 
 if TYPE_CHECKING:
@@ -57,7 +57,7 @@ class LibraryController:
         self._main, self._workspace = main, main.workspace
         self._library = LibraryStore(main.workspace.store)
         self._kind: Kind = "part"
-        self._view = PlaceView[LibraryPlace](host, main, self._opened)
+        self._view = DocumentScreenView[LibraryScreen](host, main, self._opened)
         self.documents = self._view.documents
         self.catalog = LibraryCatalog(main.workspace, self._view.shown, self._hold_all)
         self._trial = LibraryTrial(host, self.documents, outputs)
@@ -70,7 +70,7 @@ class LibraryController:
             self._go(kind or self._kind, name)
 
     async def _show(self, kind: Kind, name: str) -> None:
-        place = LibraryPlace(self.documents, self._do, lambda: self._begin(kind, name))
+        place = LibraryScreen(self.documents, self._do, lambda: self._begin(kind, name))
         persona_id = await self._view.show(place)
         self._kind = place.kind
         if persona_id is not None:
@@ -125,7 +125,7 @@ class LibraryController:
         work: Any = None
         match what:
             case "look":
-                self._host.again(self._look)
+                self._host.start_once(self._look)
             case "kind":
                 work = self.catalog.read_kind(kind)  # type: ignore[arg-type]
             case "undo" | "redo":
@@ -161,7 +161,7 @@ class LibraryController:
             if key in CHOICES:
                 rows = [Row(value, value) for value in CHOICES[key]]
                 fields[key] = await self._host.ask(
-                    Pick(f"{key.replace('_', ' ').capitalize()} of {name}", rows, filter=key == "type")
+                    Picker(f"{key.replace('_', ' ').capitalize()} of {name}", rows, filter=key == "type")
                 )
                 if fields[key] is None:
                     return
@@ -257,7 +257,7 @@ class LibraryController:
             self._host.show_message(f"No {kind} was deleted.")
             return
         rows = [Row(name, name, tail=when(version.at, local_now())) for name, version in gone]
-        name = await self._host.ask(Pick(f"Bring back which {kind}?", rows))
+        name = await self._host.ask(Picker(f"Bring back which {kind}?", rows))
         if name is not None:
             await self._workspace.write(self._library.bring_back, kind, name)
             await self._show_made(kind, name)
@@ -268,7 +268,7 @@ class LibraryController:
             self._host.show_message(f"Nothing uses the {kind} {name}.")
             return
         rows = [Row(str(at), _named(user), head=user.kind) for at, user in enumerate(users)]
-        chosen = await self._host.ask(Pick(f"Who uses {name}", rows))
+        chosen = await self._host.ask(Picker(f"Who uses {name}", rows))
         if chosen is None or (place := self._view.shown()) is None:
             return
         user = users[int(chosen)]

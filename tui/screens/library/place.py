@@ -22,15 +22,15 @@ from personas.library_document import parse_key
 from tui.commands.fuzzy import words_of
 from tui.commands.registry import bindings, sentence
 from tui.document.library_slots import document_of, text_key
-from tui.screens.dialogs.picker import Pick
-from tui.screens.document_place import DocumentPlace
+from tui.screens.dialogs.picker import Picker
+from tui.screens.document_screen import DocumentScreen
 from tui.screens.library.forms import DocumentForm, StageForm
-from tui.screens.library.rows import Entry, document_rows, kind_rows
+from tui.screens.library.rows import CatalogEntry, document_rows, kind_rows
 from tui.widgets.field_form import FieldForm
 from tui.widgets.prompt_pane import estimate_tokens
-from tui.widgets.text.document_editor import TextEditor
+from tui.widgets.text.document_editor import DocumentEditor
 from tui.widgets.text.line_input import LineInput
-from tui.widgets.virtual_list import Row, RowList
+from tui.widgets.virtual_list import Row, VirtualList
 
 if TYPE_CHECKING:
     from tui.document.controller import DocumentController
@@ -72,7 +72,7 @@ class DocumentList(Vertical):
     BINDINGS: ClassVar[list[BindingType]] = [*bindings("library")]
 
     def compose(self) -> ComposeResult:
-        yield RowList(empty="Reading…", id="library-rows")
+        yield VirtualList(empty="Reading…", id="library-rows")
 
     def action_ask(self, what: str) -> None:
         self.screen.ask_of_row(what)  # type: ignore[attr-defined]
@@ -94,13 +94,13 @@ class StageList(Vertical):
         self._document: OpenDocument | None = None
 
     def compose(self) -> ComposeResult:
-        yield RowList(empty="No stages yet.", id="stage-rows", choose_on_click=False)
+        yield VirtualList(empty="No stages yet.", id="stage-rows", choose_on_click=False)
         yield self.form
 
     @property
-    def rows(self) -> RowList:
+    def rows(self) -> VirtualList:
         """The list itself."""
-        return self.query_one(RowList)
+        return self.query_one(VirtualList)
 
     def show(self, document: OpenDocument | None, *, fresh: bool = False) -> None:
         """Show the stages of an arc; `fresh`: it is another one."""
@@ -121,13 +121,13 @@ class StageList(Vertical):
         self.form.display = bool(stage)
         self.form.show(self._document, fresh=fresh)
 
-    @on(RowList.Highlighted)
-    def _moved(self, event: RowList.Highlighted) -> None:
+    @on(VirtualList.Highlighted)
+    def _moved(self, event: VirtualList.Highlighted) -> None:
         event.stop()
         self._show_fields(fresh=False)
 
-    @on(RowList.Chosen)
-    def _chosen(self, event: RowList.Chosen) -> None:
+    @on(VirtualList.Chosen)
+    def _chosen(self, event: VirtualList.Chosen) -> None:
         event.stop()
         if (field := self.form.focus_target) is not None:
             field.focus()
@@ -137,7 +137,7 @@ class StageList(Vertical):
             self.screen.ask_of_stage(what, self.rows.key or "")  # type: ignore[attr-defined]
 
 
-class LibraryPlace(DocumentPlace[str]):
+class LibraryScreen(DocumentScreen[str]):
     """The library; gives the id of a persona that is to be opened, or None.
 
     Args:
@@ -159,7 +159,7 @@ class LibraryPlace(DocumentPlace[str]):
         super().__init__(documents, do, ready, "library")
         self.kind: Kind = "part"
         self._counts: dict[Kind, int] = {}
-        self._entries: dict[Kind, dict[str, Entry]] = {kind: {} for kind in KINDS}
+        self._entries: dict[Kind, dict[str, CatalogEntry]] = {kind: {} for kind in KINDS}
         self._users: Mapping[str, int] | None = None
         self._words: list[str] = []
         self._unsaved: list[str] = []
@@ -171,7 +171,7 @@ class LibraryPlace(DocumentPlace[str]):
             box.border_title = "Library"
             with Horizontal(id="library-panes"):
                 with Vertical(id="library-kinds-pane"):
-                    yield RowList(id="library-kinds")
+                    yield VirtualList(id="library-kinds")
                 yield DocumentList(id="library-list")
                 with Vertical(id="library-document"):
                     yield self._banner
@@ -187,19 +187,19 @@ class LibraryPlace(DocumentPlace[str]):
         return f"{self.kind}/"
 
     @property
-    def _kinds(self) -> RowList:
-        return self.query_one("#library-kinds", RowList)
+    def _kinds(self) -> VirtualList:
+        return self.query_one("#library-kinds", VirtualList)
 
     def show_names(self, names: Mapping[Kind, Collection[str]]) -> None:
         """Show which documents there are, with what is known of them."""
         self._counts = {kind: len(names[kind]) for kind in KINDS}
         for kind in KINDS:
             known = self._entries[kind]
-            self._entries[kind] = {name: known.get(name) or Entry(name) for name in names[kind]}
+            self._entries[kind] = {name: known.get(name) or CatalogEntry(name) for name in names[kind]}
         self._draw_kinds()
         self._draw()
 
-    def show_entries(self, kind: Kind, entries: Iterable[Entry]) -> None:
+    def show_entries(self, kind: Kind, entries: Iterable[CatalogEntry]) -> None:
         """Show what was read of documents of a kind."""
         self._entries[kind].update({entry.name: entry for entry in entries})
         if kind == self.kind:
@@ -239,25 +239,25 @@ class LibraryPlace(DocumentPlace[str]):
             key=name,
         )
 
-    @on(RowList.Highlighted, "#library-kinds")
-    def _kind_chosen(self, event: RowList.Highlighted) -> None:
+    @on(VirtualList.Highlighted, "#library-kinds")
+    def _kind_chosen(self, event: VirtualList.Highlighted) -> None:
         event.stop()
         if event.key != self.kind:
             self.kind = event.key  # type: ignore[assignment]
             self._draw()
             self._do("kind", self.kind)
 
-    @on(RowList.Chosen, "#library-kinds")
-    def _kind_entered(self, event: RowList.Chosen) -> None:
+    @on(VirtualList.Chosen, "#library-kinds")
+    def _kind_entered(self, event: VirtualList.Chosen) -> None:
         event.stop()
         self.set_focus(self.rows)
 
-    @on(RowList.Highlighted)
-    def _highlighted(self, event: RowList.Highlighted) -> None:
+    @on(VirtualList.Highlighted)
+    def _highlighted(self, event: VirtualList.Highlighted) -> None:
         event.stop()
 
-    @on(RowList.Chosen, "#library-rows")
-    def _chosen(self, event: RowList.Chosen) -> None:
+    @on(VirtualList.Chosen, "#library-rows")
+    def _chosen(self, event: VirtualList.Chosen) -> None:
         event.stop()
         self._do("open", f"{self.kind}/{event.key}")
 
@@ -300,7 +300,7 @@ class LibraryPlace(DocumentPlace[str]):
         if self._stages.display:
             self._stages.show(document)
         if (read := document_of(document.persona)) is not None:
-            self.show_entries(read.kind, [Entry.of(read)])
+            self.show_entries(read.kind, [CatalogEntry.of(read)])
 
     @property
     def _typed_into(self) -> Widget:
@@ -362,8 +362,8 @@ class LibraryPlace(DocumentPlace[str]):
 
     # -- editing ------------------------------------------------------------------------------------------
 
-    @on(TextEditor.RedoDropped)
-    def _redo_dropped(self, event: TextEditor.RedoDropped) -> None:
+    @on(DocumentEditor.RedoDropped)
+    def _redo_dropped(self, event: DocumentEditor.RedoDropped) -> None:
         event.stop()
         documents = self._documents
         if documents.id is not None:
@@ -391,7 +391,7 @@ class LibraryPlace(DocumentPlace[str]):
                 slot.take(value, slot.base)
                 self._documents.saver.save_now(slot)
 
-        self.app.push_screen(Pick(title, rows, at=now), chosen)
+        self.app.push_screen(Picker(title, rows, at=now), chosen)
 
     # -- what keys do -------------------------------------------------------------------------------------
 

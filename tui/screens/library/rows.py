@@ -13,7 +13,7 @@ NAME_CELLS = 24
 """The widest column of names."""
 
 
-class Entry(NamedTuple):
+class CatalogEntry(NamedTuple):
     """What a list shows of a document; before its file is read, the name alone.
 
     Attributes:
@@ -28,7 +28,7 @@ class Entry(NamedTuple):
     problem: str = ""
 
     @classmethod
-    def of(cls, document: LibraryDocument) -> Entry:
+    def of(cls, document: LibraryDocument) -> CatalogEntry:
         """Return the entry of a document that was read."""
         return cls(
             document.name,
@@ -53,7 +53,7 @@ def problem_of(document: LibraryDocument) -> str:
 
 
 def document_rows(
-    entries: Iterable[Entry],
+    entries: Iterable[CatalogEntry],
     words: Sequence[str] = (),
     *,
     users: Mapping[str, int] | None = None,
@@ -64,7 +64,7 @@ def document_rows(
 
     Args:
         entries: what is known of them.
-        words: see `Entry.matches`.
+        words: see `CatalogEntry.matches`.
         users: how many name each; None where that is not counted yet.
         current: the name of the open one.
         unsaved: the names of those with text that is not stored.

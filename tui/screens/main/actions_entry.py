@@ -78,7 +78,7 @@ class ActionsEntry:
         self.controller.open_actions()
 
     def _runs_changed(self) -> None:
-        self._host.again(self.look)
+        self._host.start_once(self.look)
         self._host.show_keys()
 
     async def look(self) -> None:

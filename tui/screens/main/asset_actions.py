@@ -41,7 +41,7 @@ class AssetActions:
     async def _assets(self) -> None:
         from personas.assets import list_assets
         from tui.external_editor.launcher import edit_asset
-        from tui.screens.dialogs.picker import Pick
+        from tui.screens.dialogs.picker import Picker
         from tui.widgets.virtual_list import Row
 
         if (opened := self._opened()) is None:
@@ -54,13 +54,13 @@ class AssetActions:
         now = local_now()
         rows = [Row(name, name, tail=f"{one.size} B, {when(one.at, now)}") for name, one in found.items()]
         title = f"Assets of {self._view.name_of(persona_id)}, to open in your editor"
-        name = await self._host.ask(Pick(title, rows, filter=True))
+        name = await self._host.ask(Picker(title, rows, filter=True))
         if name is not None:
             await edit_asset(self._host.program, home, found[name])
 
     async def _measurements(self) -> None:
         from personas.measurements import dimensions, read_measurements, sparkline
-        from tui.screens.dialogs.picker import Pick
+        from tui.screens.dialogs.picker import Picker
         from tui.widgets.virtual_list import Row
 
         if (opened := self._opened()) is None:
@@ -77,9 +77,9 @@ class AssetActions:
             text = f"{scores[-1]:g} ({min(scores):g} to {max(scores):g})"
             rows.append(Row(name, text, head=name, tail=sparkline(scores, 20), head_cells=20))
         title, at, now = f"Measurements of {self._view.name_of(persona_id)}", "", local_now()
-        while (at := await self._host.ask(Pick(title, rows, at=at))) is not None:
+        while (at := await self._host.ask(Picker(title, rows, at=at))) is not None:
             newest_first = [
                 Row(str(number), one.notes, head=f"{one.score:g}", tail=when(one.time, now), head_cells=5)
                 for number, one in enumerate(reversed(found[at].measurements))
             ]
-            await self._host.ask(Pick(at, newest_first))
+            await self._host.ask(Picker(at, newest_first))

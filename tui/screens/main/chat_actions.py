@@ -12,14 +12,14 @@ from tui.commands.registry import sentence
 if TYPE_CHECKING:
     from tui.app.host import Host
     from tui.chat.controller import ConversationController
-    from tui.screens.dialogs.connect_controller import Connecting
-    from tui.screens.dialogs.picker import Pick
+    from tui.screens.dialogs.connect_controller import ConnectController
+    from tui.screens.dialogs.picker import Picker
     from tui.screens.main.actions_entry import ActionsEntry
     from tui.screens.main.asset_actions import AssetActions
+    from tui.screens.main.broadcast_actions import BroadcastActions
     from tui.screens.main.comparison_actions import ComparisonActions
     from tui.screens.main.composition_actions import CompositionActions
     from tui.screens.main.library_actions import LibraryActions
-    from tui.screens.main.many_actions import ManyActions
     from tui.screens.main.output_actions import OutputActions
     from tui.screens.main.persona_actions import PersonaActions
     from tui.screens.main.persona_catalog import PersonaCatalog
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from tui.screens.main.search_actions import SearchActions
     from tui.screens.main.talk import TalkActions
     from tui.screens.main.version_actions import VersionActions
-    from tui.settings.live_settings import Preferences
+    from tui.settings.live_settings import LiveSettings
     from tui.widgets.chat_bar import ChatBar
     from tui.widgets.persona_list import PersonaList
 
@@ -82,7 +82,7 @@ class ChatActions:
         assets: AssetActions,
         search: SearchActions,
         actions: ActionsEntry,
-        many: ManyActions,
+        many: BroadcastActions,
     ) -> None:
         self._host, self._chat, self._chat_bar = host, conversations, chat_bar
         self._personas, self._catalog, self._view = personas, catalog, view
@@ -104,7 +104,7 @@ class ChatActions:
             self._shown_for = now
             self._host.show_keys()
 
-    def find_offers(self, text: str) -> list[slash.Offer]:
+    def find_offers(self, text: str) -> list[slash.Completion]:
         """Return what a text in the chat bar could become."""
         if not text.startswith(("/persona ", "/talk ")):
             return slash.offers(text)
@@ -177,20 +177,20 @@ class ChatActions:
         self._host.start(self._recall())
 
     async def _recall(self) -> None:
-        from tui.screens.dialogs.picker import Pick
+        from tui.screens.dialogs.picker import Picker
 
         sent = self._chat.sent_messages()
         if not sent and self._chat.settled.is_set():
             self._host.show_message("Nothing was sent yet.")
             return
-        question = Pick("Recall a message", None, filter=True)
+        question = Picker("Recall a message", None, filter=True)
         self._host.start(self._read_sent(question))
         key = await self._host.ask(question)
         if key is not None:
             self._chat_bar.input.recall(self._chat.sent_messages()[int(key)])
             self._host.focus_chat()
 
-    async def _read_sent(self, question: Pick) -> None:
+    async def _read_sent(self, question: Picker) -> None:
         """Show in a question what was sent, once the conversation is read."""
         from tui.widgets.virtual_list import Row
 
@@ -223,10 +223,10 @@ class ChatActions:
             note = " There is no key for it yet: /model takes one you paste." if lacking else ""
             self._host.show_message(f"{self._chat.from_when}: {program.model_name}.{note}")
 
-    def connecting(self, preferences: Preferences) -> Connecting:
-        from tui.screens.dialogs.connect_controller import Connecting
+    def connecting(self, preferences: LiveSettings) -> ConnectController:
+        from tui.screens.dialogs.connect_controller import ConnectController
 
-        return Connecting(self._host, preferences, self._chat, lambda: self._view.home)
+        return ConnectController(self._host, preferences, self._chat, lambda: self._view.home)
 
     async def run_slash(self, name: str, rest: str) -> None:
         """Do what a slash command says."""

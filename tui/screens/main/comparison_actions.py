@@ -13,7 +13,7 @@ from tui.outputs.controller import NO_MODEL
 if TYPE_CHECKING:
     from agent.outputs.comparison import Comparison
     from agent.outputs.evaluation import Evaluation
-    from agent.outputs.runner import Trial
+    from agent.outputs.runner import PlannedSample
     from personas.store import Store
     from tui.app.host import Host
     from tui.chat.controller import ConversationController
@@ -29,7 +29,7 @@ class Prepared(NamedTuple):
     evaluations: Sequence[Evaluation]
 
     @property
-    def trials(self) -> dict[tuple[int, str], Trial]:
+    def trials(self) -> dict[tuple[int, str], PlannedSample]:
         """The first output of each input that there is none of yet, by side (0 or 1) and input."""
         return {
             (side, trial.test_input.id): trial

@@ -200,7 +200,7 @@ class CompositionActions:
 
     async def _add(self) -> None:
         from personas.library_changes import link
-        from tui.screens.dialogs.picker import Pick
+        from tui.screens.dialogs.picker import Picker
 
         persona, home = self._composition.persona, self._view.home
         if persona is None or home is None:
@@ -215,7 +215,7 @@ class CompositionActions:
                 "There is nothing to link: the library has no other documents. /library makes them."
             )
             return
-        dialog = Pick("Link", rows, filter=True, preview=lambda key: _preview(documents[key]))
+        dialog = Picker("Link", rows, filter=True, preview=lambda key: _preview(documents[key]))
         if (key := await self._host.ask(dialog)) is None:
             return
         one, order = documents[key], max((part.order for part in persona.parts), default=0)
@@ -225,7 +225,7 @@ class CompositionActions:
 
     async def _stage(self) -> None:
         from personas.library_changes import set_stage
-        from tui.screens.dialogs.picker import Pick
+        from tui.screens.dialogs.picker import Picker
         from tui.widgets.virtual_list import Row
 
         if (found := self._composition.found) is None or not found.stages:
@@ -239,14 +239,14 @@ class CompositionActions:
             counts = _counts(await self._outputs.reports_with(replace(_plain(), stage=name)))
             said = one.condition or one.description
             rows.append(Row(name, said, name, counts, current=name == now, head_cells=width))
-        dialog = Pick(f"Stage of {arc.name if arc is not None else ''}", rows, at=now,
+        dialog = Picker(f"Stage of {arc.name if arc is not None else ''}", rows, at=now,
                       preview=lambda name: f"{stages[name].condition}\n{stages[name].description}")  # fmt: skip
         if (stage := await self._host.ask(dialog)) is not None and stage != now:
             await self._store(set_stage(stage))
 
     async def _try(self) -> None:
         """Let the person choose what to try the persona with; what is tried already is not tried any more."""
-        from tui.screens.dialogs.picker import Pick
+        from tui.screens.dialogs.picker import Picker
         from tui.widgets.virtual_list import Row
 
         home, found = self._view.home, self._composition.found
@@ -280,7 +280,7 @@ class CompositionActions:
                 "There is nothing to try it with: the library has no parts, and it is on no arc."
             )
             return
-        dialog = Pick("Try with, until the program ends", rows, filter=True,
+        dialog = Picker("Try with, until the program ends", rows, filter=True,
                       preview=lambda key: _preview(parts[key]) if key in parts else "")  # fmt: skip
         key = await self._host.ask(dialog)
         if key is None:

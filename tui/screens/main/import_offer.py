@@ -11,7 +11,7 @@ from personas.errors import PersonaError
 from tui.commands.registry import sentence
 
 if TYPE_CHECKING:
-    from personas.importing import Done, Found
+    from personas.importing import ImportedFile, ParsedImport
     from personas.store import Store
     from tui.app.host import Host
     from tui.screens.main.persona_view import PersonaView
@@ -78,7 +78,7 @@ def paths_in(text: str) -> list[Path]:
     return found
 
 
-def report_of(done: list[Done]) -> list[str]:
+def report_of(done: list[ImportedFile]) -> list[str]:
     """Return what comes in and what is lost, of several personas that of the first."""
     from tui.cli.personas.import_files import report_lines
 
@@ -90,7 +90,7 @@ MOST = 8
 """Lines of a report that are shown."""
 
 
-def _read(store: Store, paths: list[Path]) -> tuple[Found, list[Done]] | None:
+def _read(store: Store, paths: list[Path]) -> tuple[ParsedImport, list[ImportedFile]] | None:
     """Return what a file holds and what would come of it; None where no format fits. Blocking."""
     from personas.importing import Importer, read_path
 
@@ -104,7 +104,7 @@ def _read(store: Store, paths: list[Path]) -> tuple[Found, list[Done]] | None:
     return None
 
 
-def _import(store: Store, found: Found) -> list[Done]:
+def _import(store: Store, found: ParsedImport) -> list[ImportedFile]:
     from personas.importing import Importer
 
     return Importer(store, reserved=_reserved(store)).add(found)

@@ -13,7 +13,7 @@ from textual.widget import Widget
 
 from tui.app.notifications import LOW
 from tui.commands.panes import BY_ID, COLUMNS, PANES, ColumnName, Pane, min_width
-from tui.screens.too_small import Cover, is_too_small, too_small
+from tui.screens.too_small import TooSmallOverlay, is_too_small, too_small
 from tui.widgets.pane_tabs import PaneTabs
 
 if TYPE_CHECKING:
@@ -57,7 +57,7 @@ class PaneLayout:
         self.front = PANES[0].id
         self.widgets: dict[str, Widget] = {pane.id: _made(pane) for pane in PANES}
         self._columns: dict[ColumnName, Widget] = {}
-        self._cover = Cover(id="too-small")
+        self._cover = TooSmallOverlay(id="too-small")
         self.tabs = PaneTabs([(pane.id, pane.title) for pane in PANES])
         """The names of the panes, where they do not stand side by side."""
         self.over_prompt: Widget | None = None

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from tui.commands.registry import first_key
 from tui.outputs.labels import OutputLine, output_line
 from tui.widgets.run_strip import RunStrip
-from tui.widgets.test_input_list import TestInputs
+from tui.widgets.test_input_list import TestInputList
 
 if TYPE_CHECKING:
     from tui.app.host import Host
@@ -47,7 +47,7 @@ class OutputActions:
         self.strip = RunStrip(id="runs")
         self._compare_run = compare_run
         self._host, self._outputs, self._panes, self._chat = host, outputs, panes, conversations
-        self._viewing, self._tests = viewing, panes.widget(TestInputs)
+        self._viewing, self._tests = viewing, panes.widget(TestInputList)
         self._was_running = False
         outputs.observe(self.show)
 
@@ -81,10 +81,10 @@ class OutputActions:
         self._tests.show_outputs(lines)
         progress = self._outputs.progress
         key = "" if self._chat.tasks.can_stop else first_key("back", self._host.keymap)
-        together = self._chat.together.parts if self._chat.together is not None else ()
-        parts = progress.parts if progress is not None else together
+        broadcast = self._chat.broadcast.parts if self._chat.broadcast is not None else ()
+        parts = progress.parts if progress is not None else broadcast
         self.strip.show(parts, f"{key} stops" if key else "")
-        is_running = self._outputs.is_running or self._chat.together is not None
+        is_running = self._outputs.is_running or self._chat.broadcast is not None
         if self._was_running is not is_running:
             self._was_running = is_running
             self._host.show_keys()

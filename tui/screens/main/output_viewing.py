@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from personas.errors import PersonaError
 from tui.document.version_names import local_now, when
 from tui.outputs.labels import SOURCES
-from tui.widgets.test_input_list import TestInputs
+from tui.widgets.test_input_list import TestInputList
 
 if TYPE_CHECKING:
     from agent.outputs.output_log import Output
@@ -38,7 +38,7 @@ class OutputViewing:
 
     def __init__(self, host: Host, panes: PaneLayout, view: PersonaView, outputs: OutputsController) -> None:
         self._host, self._panes, self._view, self._outputs = host, panes, view, outputs
-        self._tests = panes.widget(TestInputs)
+        self._tests = panes.widget(TestInputList)
         self._pane: OutputPane | None = None
         self._persona_id = ""
         self.input_id = ""

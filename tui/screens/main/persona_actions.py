@@ -10,7 +10,7 @@ from tui.commands.registry import sentence
 from tui.document.text_slot import FIELD
 from tui.widgets.persona_fields import CHOICES, FIELDS, NOT_SET, SettingsPane
 from tui.widgets.prompt_pane import PromptPane
-from tui.widgets.test_input_list import TestInputs
+from tui.widgets.test_input_list import TestInputList
 
 if TYPE_CHECKING:
     from tui.app.host import Host
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from tui.document.undo import Operation
     from tui.screens.main.layout import PaneLayout
     from tui.screens.main.persona_view import PersonaView
-    from tui.widgets.text.document_editor import TextEditor
+    from tui.widgets.text.document_editor import DocumentEditor
 
 NOT_READ = "The persona is still loading."
 
@@ -49,7 +49,7 @@ class PersonaActions:
         self._host, self._view, self._conversations = host, view, conversations
         self._show_proposal = show_proposal
         self._prompt = panes.widget(PromptPane).editor
-        self._tests = panes.widget(TestInputs)
+        self._tests = panes.widget(TestInputList)
         self._settings = panes.widget(SettingsPane)
 
     @property
@@ -71,7 +71,7 @@ class PersonaActions:
             if not (field and self._settings.step(field, operation)):
                 self._host.start(documents.undo.step(operation))
 
-    def undo_exhausted(self, event: TextEditor.UndoExhausted) -> None:
+    def undo_exhausted(self, event: DocumentEditor.UndoExhausted) -> None:
         """An editor has nothing more to undo or redo: the store may have."""
         if (documents := self._documents) is None:
             return
@@ -80,7 +80,7 @@ class PersonaActions:
         else:
             documents.undo.show_nothing_to_undo(event.operation)
 
-    def redo_dropped(self, event: TextEditor.RedoDropped) -> None:
+    def redo_dropped(self, event: DocumentEditor.RedoDropped) -> None:
         """Typing ended what could be redone in an editor: it is kept as a version."""
         if (documents := self._documents) is not None and documents.id is not None:
             work = documents.workspace.keep_text(documents.id, event.editor.slot.id, event.text, "undone")
@@ -110,7 +110,7 @@ class PersonaActions:
     def refuse_in_prompt(self) -> None:
         """A letter was typed that the prompt cannot take: say why, once."""
         if self._documents is not None and (document := self._documents.document) is not None:
-            self._refuse(BROKEN if document.broken else self._cannot_hold(), True)
+            self._refuse(BROKEN if document.broken else self._read_only_message(), True)
 
     def refuse_in_input(self, typed: bool) -> None:
         """A key asked for what cannot be done with test inputs: say why; of letters that are typed, once."""
@@ -128,14 +128,14 @@ class PersonaActions:
             how = sentence("tests.new", self._host.keymap, " {} in the list makes one.")
             self._refuse(f"No test input is open.{how}", typed)
         elif typed and self._tests.editor.read_only:
-            self._refuse(self._cannot_hold(), True)
+            self._refuse(self._read_only_message(), True)
 
     def _refuse(self, why: str, typed: bool) -> None:
         if not typed or why != self._view.refused:
             self._host.show_message(why, error=True)
         self._view.refused = why if typed else self._view.refused
 
-    def _cannot_hold(self) -> str:
+    def _read_only_message(self) -> str:
         """Return what is said of a text that the editor cannot give back as it was."""
         how = sentence("editor.external", self._host.keymap, " {} opens the file in your editor.")
         return (
@@ -144,7 +144,7 @@ class PersonaActions:
 
     async def choose_setting(self, field: str) -> None:
         """Let the person choose what a field holds, and store it; what is stored is shown, whatever it is."""
-        from tui.screens.dialogs.picker import Pick
+        from tui.screens.dialogs.picker import Picker
         from tui.widgets.virtual_list import Row
 
         documents = self._documents
@@ -155,7 +155,7 @@ class PersonaActions:
         rows = [Row(value, value or NOT_SET, current=value == now) for value in ("", *CHOICES[field])]
         if now and now not in CHOICES[field]:
             title = f"{title.partition(':')[0]}: {now} is none of these"
-        chosen = await self._host.ask(Pick(title, rows, at=now))
+        chosen = await self._host.ask(Picker(title, rows, at=now))
         if chosen is not None and chosen != now and documents.id == persona_id:
             slot = documents.document.slot(FIELD + field) if documents.document is not None else None
             if slot is not None:

@@ -13,7 +13,7 @@ from tui.widgets.persona_list import PersonaEntry, PersonaList
 if TYPE_CHECKING:
     from personas.store import Store
     from tui.app.host import Host
-    from tui.document.async_store import Workspace
+    from tui.document.async_store import AsyncStore
 
 FIRST, MOST = 64, 1024
 """Files read in the first go, and the most in one."""
@@ -29,12 +29,12 @@ class PersonaCatalog:
 
     def __init__(self, host: Host, personas: PersonaList) -> None:
         self._host, self._personas = host, personas
-        self._workspace: Workspace | None = None
+        self._workspace: AsyncStore | None = None
         self._reader: CatalogReader | None = None
         self._reading: asyncio.Task[Any] | None = None
         self._named = asyncio.Event()  # the names of all personas are read, as far as they can be
 
-    def begin(self, workspace: Workspace) -> None:
+    def begin(self, workspace: AsyncStore) -> None:
         """The home is open."""
         self._workspace, self._reader = workspace, CatalogReader(workspace.store)
 

@@ -18,9 +18,9 @@ if TYPE_CHECKING:
     from personas.persona import Persona
     from personas.store import Store
     from tui.app.host import Host
-    from tui.document.async_store import Workspace
+    from tui.document.async_store import AsyncStore
     from tui.document.controller import DocumentController
-    from tui.screens.dialogs.picker import Pick
+    from tui.screens.dialogs.picker import Picker
     from tui.screens.dialogs.text_prompt import AskText
     from tui.screens.main.persona_catalog import PersonaCatalog
     from tui.screens.main.persona_view import PersonaView
@@ -55,7 +55,7 @@ class PersonaCommands:
         return self._view.documents
 
     @property
-    def _workspace(self) -> Workspace:
+    def _workspace(self) -> AsyncStore:
         return self._documents.workspace
 
     async def on_persona(self, operation: str, persona_id: str | None, marked: Sequence[str] = ()) -> bool:
@@ -207,16 +207,16 @@ class PersonaCommands:
         return bool(made)
 
     async def _restore(self) -> None:
-        from tui.screens.dialogs.picker import Pick
+        from tui.screens.dialogs.picker import Picker
 
-        question = Pick("Bring back a deleted persona", None)
+        question = Picker("Bring back a deleted persona", None)
         reading = self._host.start(self._read_deleted(question))
         if not (key := await self._host.ask(question)):
             return
         versions = {one: version for one, _, version in await reading}
         await self._made(lambda: self._workspace.restore(key, versions[key].number), stay=True)
 
-    async def _read_deleted(self, question: Pick) -> list[Any]:
+    async def _read_deleted(self, question: Picker) -> list[Any]:
         """Read which personas were deleted, and show them to choose from."""
         from tui.widgets.virtual_list import Row
 
@@ -304,7 +304,7 @@ class PersonaCommands:
     async def _ask_how_many(self, read: InputsRead, text: str) -> str | None:
         """Ask whether a pasted text is a test input `each`, or `one`."""
         from personas.input_records import sent
-        from tui.screens.dialogs.picker import PREVIEWED, Pick
+        from tui.screens.dialogs.picker import PREVIEWED, Picker
         from tui.widgets.virtual_list import Row
 
         number = _counted(len(read.tables), "test input")
@@ -314,7 +314,7 @@ class PersonaCommands:
             "one": text,
         }
         rows = [Row("each", each), Row("one", "1 test input with several lines")]
-        dialog = Pick(f"{each}?", rows, text=" ".join(read.notes), preview=shown.__getitem__)
+        dialog = Picker(f"{each}?", rows, text=" ".join(read.notes), preview=shown.__getitem__)
         chosen: str | None = await self._host.ask(dialog)
         return chosen
 
@@ -371,7 +371,7 @@ class PersonaCommands:
     async def _send(self, persona: Persona, ids: Sequence[str], *, is_copy: bool) -> bool:
         """Move or copy test inputs to a persona that the person chooses; return whether that was done."""
         from personas.input_sets import move
-        from tui.screens.dialogs.picker import Pick
+        from tui.screens.dialogs.picker import Picker
         from tui.widgets.virtual_list import Row
 
         others = [one for one in await self._workspace.ids() if one != persona.id]
@@ -381,7 +381,7 @@ class PersonaCommands:
         names = {one: self._catalog.known_name(one) for one in others}
         rows = [Row(one, name, tail="" if name == one else one) for one, name in names.items()]
         which = ids[0] if len(ids) == 1 else f"{len(ids)} test inputs"
-        to = await self._host.ask(Pick(f"{'Copy' if is_copy else 'Move'} {which} to", rows, filter=True))
+        to = await self._host.ask(Picker(f"{'Copy' if is_copy else 'Move'} {which} to", rows, filter=True))
         if to is None:
             return False
         done = await self._change_inputs(lambda store: move(store, persona.id, ids, to, is_copy=is_copy))

@@ -12,9 +12,9 @@ from tui.widgets.composition_pane import CompositionPane
 from tui.widgets.persona_fields import SettingsPane
 from tui.widgets.persona_list import PersonaList
 from tui.widgets.prompt_pane import Banner
-from tui.widgets.test_input_list import TestInputs
-from tui.widgets.text.document_editor import TextEditor
-from tui.widgets.virtual_list import RowList
+from tui.widgets.test_input_list import TestInputList
+from tui.widgets.text.document_editor import DocumentEditor
+from tui.widgets.virtual_list import VirtualList
 
 if TYPE_CHECKING:
     from tui.app.host import Host
@@ -59,18 +59,18 @@ class PersonaPanes(Horizontal):
 
     # -- the editors and fields -----------------------------------------------------------------------------
 
-    @on(TextEditor.UndoExhausted)
-    def _undo_exhausted(self, event: TextEditor.UndoExhausted) -> None:
+    @on(DocumentEditor.UndoExhausted)
+    def _undo_exhausted(self, event: DocumentEditor.UndoExhausted) -> None:
         event.stop()
         self._actions.undo_exhausted(event)
 
-    @on(TextEditor.RedoDropped)
-    def _redo_dropped(self, event: TextEditor.RedoDropped) -> None:
+    @on(DocumentEditor.RedoDropped)
+    def _redo_dropped(self, event: DocumentEditor.RedoDropped) -> None:
         event.stop()
         self._actions.redo_dropped(event)
 
-    @on(TextEditor.Blurred)
-    def _editor_left(self, event: TextEditor.Blurred) -> None:
+    @on(DocumentEditor.Blurred)
+    def _editor_left(self, event: DocumentEditor.Blurred) -> None:
         event.stop()
         self._actions.save_now(event.editor.slot)
 
@@ -84,13 +84,13 @@ class PersonaPanes(Horizontal):
         event.stop()
         self._host.start(self._actions.choose_setting(event.field))
 
-    @on(TextEditor.Refused, "#prompt")
-    def _refused_in_prompt(self, event: TextEditor.Refused) -> None:
+    @on(DocumentEditor.Refused, "#prompt")
+    def _refused_in_prompt(self, event: DocumentEditor.Refused) -> None:
         event.stop()
         self._actions.refuse_in_prompt()
 
-    @on(TestInputs.Refused)
-    def _refused_in_input(self, event: TestInputs.Refused) -> None:
+    @on(TestInputList.Refused)
+    def _refused_in_input(self, event: TestInputList.Refused) -> None:
         event.stop()
         self._actions.refuse_in_input(event.typed)
 
@@ -101,14 +101,14 @@ class PersonaPanes(Horizontal):
 
     # -- the lists --------------------------------------------------------------------------------------------
 
-    @on(TestInputs.OperationRequested)
-    def _test_operation(self, event: TestInputs.OperationRequested) -> None:
+    @on(TestInputList.OperationRequested)
+    def _test_operation(self, event: TestInputList.OperationRequested) -> None:
         event.stop()
-        rows = self._layout.widget(TestInputs).rows
+        rows = self._layout.widget(TestInputList).rows
         self._host.start(self._operate(self._commands.on_test_input, event, event.input_id, rows))
 
-    @on(TestInputs.Pasted)
-    def _pasted_among_inputs(self, event: TestInputs.Pasted) -> None:
+    @on(TestInputList.Pasted)
+    def _pasted_among_inputs(self, event: TestInputList.Pasted) -> None:
         event.stop()
         self._host.start(self._commands.paste_test_inputs(event.text))
 
@@ -121,9 +121,9 @@ class PersonaPanes(Horizontal):
     async def _operate(
         self,
         operate: Callable[..., Awaitable[bool]],
-        event: TestInputs.OperationRequested | PersonaList.OperationRequested,
+        event: TestInputList.OperationRequested | PersonaList.OperationRequested,
         key: str | None,
-        rows: RowList,
+        rows: VirtualList,
     ) -> None:
         """Do what is asked; what is done to all that is marked clears the marks."""
         if event.marked and event.operation in ("delete", "duplicate", "move_to", "copy_to"):
@@ -137,20 +137,20 @@ class PersonaPanes(Horizontal):
         event.stop()
         self._host.start(self._view.open_persona(event.persona_id))
 
-    @on(RowList.Marked)
-    def _marks_changed(self, event: RowList.Marked) -> None:
+    @on(VirtualList.Marked)
+    def _marks_changed(self, event: VirtualList.Marked) -> None:
         event.stop()
         self._host.show_keys()
 
     # -- outputs ----------------------------------------------------------------------------------------------
 
-    @on(TestInputs.OutputRequested)
-    def _open_output(self, event: TestInputs.OutputRequested) -> None:
+    @on(TestInputList.OutputRequested)
+    def _open_output(self, event: TestInputList.OutputRequested) -> None:
         event.stop()
         self._viewing.open(event.input_id, else_edit=event.else_edit)
 
-    @on(TestInputs.ExpectationsRequested)
-    def _edit_expectations(self, event: TestInputs.ExpectationsRequested) -> None:
+    @on(TestInputList.ExpectationsRequested)
+    def _edit_expectations(self, event: TestInputList.ExpectationsRequested) -> None:
         event.stop()
         self._viewing.edit_expectations(event.input_id)
 

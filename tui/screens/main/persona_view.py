@@ -16,7 +16,7 @@ from tui.widgets.persona_fields import SettingsPane
 from tui.widgets.persona_list import PersonaEntry, PersonaList
 from tui.widgets.plain_text import content
 from tui.widgets.prompt_pane import PromptPane
-from tui.widgets.test_input_list import TestInputs
+from tui.widgets.test_input_list import TestInputList
 
 if TYPE_CHECKING:
     from personas.files.home import Home
@@ -63,7 +63,7 @@ class PersonaView:
         self._conversations, self._outputs, self._composition = conversations, outputs, composition
         self._state_changed = state_changed
         self._prompt = panes.widget(PromptPane)
-        self._tests = panes.widget(TestInputs)
+        self._tests = panes.widget(TestInputList)
         self._settings = panes.widget(SettingsPane)
         self._personas = panes.widget(PersonaList)
         self.documents: DocumentController | None = None
@@ -149,7 +149,7 @@ class PersonaView:
 
     def return_typed_text(self, document: OpenDocument | None) -> None:
         """Put what was typed for a persona that does not come into the chat bar."""
-        if document is None or not (typed := document.take_typed_early().get(PROMPT, "")):
+        if document is None or not (typed := document.take_early_input().get(PROMPT, "")):
             return
         self._chat_bar.set_draft(below(self._chat_bar.draft, typed))
         self.show_message("That could not be opened. Your text is in the chat bar.", error=True)
@@ -193,10 +193,10 @@ class PersonaView:
 
     async def choose(self, conflict: MergeConflict, ours: str, theirs: str, told: str = "") -> str | None:
         """Let the person choose between two texts; `told`: what was said of it, which goes."""
-        from tui.screens.dialogs.conflict import ChooseText
+        from tui.screens.dialogs.conflict import ConflictDialog
 
         self._host.program.take_back(lambda message: message == content(told).plain)
-        chosen: str | None = await self._host.ask(ChooseText(conflict, ours=ours, theirs=theirs))
+        chosen: str | None = await self._host.ask(ConflictDialog(conflict, ours=ours, theirs=theirs))
         return chosen
 
     # -- what the document tells --------------------------------------------------------------------------

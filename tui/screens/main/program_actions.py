@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from tui.commands.registry import first_key
 from tui.widgets.persona_list import PersonaList
 from tui.widgets.prompt_pane import PromptPane
-from tui.widgets.test_input_list import TestInputs
+from tui.widgets.test_input_list import TestInputList
 from tui.widgets.text.selection import selected_text
 
 if TYPE_CHECKING:
@@ -66,7 +66,7 @@ class ProgramActions:
         self._panes, self._catalog, self._view, self._run_action = panes, catalog, view, run_action
         self._viewing, self._composition = viewing, composition
         self._outputs, self._actions = outputs, actions
-        self._personas, self._tests = panes.widget(PersonaList), panes.widget(TestInputs)
+        self._personas, self._tests = panes.widget(PersonaList), panes.widget(TestInputList)
         self._prompt = panes.widget(PromptPane)
         self._last_quit_key = float("-inf")
 
@@ -84,8 +84,8 @@ class ProgramActions:
             return "stop", self._chat.tasks.stop
         if self._outputs.is_running:
             return "stop", self._outputs.stop
-        if (together := self._chat.together) is not None:
-            return "stop", together.stop
+        if (broadcast := self._chat.broadcast) is not None:
+            return "stop", broadcast.stop
         if self._actions().running:
             return "stop", self._actions().stop_last
         for pane in (self._personas, self._tests):
@@ -137,7 +137,7 @@ class ProgramActions:
             self._chat.tasks.stop()
         elif self._outputs.stop():
             pass
-        elif self._bar().input.put_aside() if self._talk.is_open else self._chat.drafts.clear_draft():
+        elif self._bar().input.stash() if self._talk.is_open else self._chat.drafts.clear_draft():
             self._host.show_message("The draft is put away; Up brings it back.")
         elif time.monotonic() - self._last_quit_key < QUIT_WITHIN:
             self.action_leave()
@@ -147,7 +147,7 @@ class ProgramActions:
             self._host.show_message(f"Press {key} again to quit." if key else "Once more quits.")
 
     def action_leave(self) -> None:
-        self._host.again(self._leave)  # who presses on is asked once
+        self._host.start_once(self._leave)  # who presses on is asked once
 
     async def _leave(self, agreed: Mapping[str, str] | None = None) -> None:
         """Save, ask if something would be lost, and end.
@@ -166,9 +166,9 @@ class ProgramActions:
         ):
             return
         if working := self._chat.runs.working:
-            from tui.screens.dialogs.quit_dialog import Leaving
+            from tui.screens.dialogs.quit_dialog import QuitDialog
 
-            choice = await self._host.ask(Leaving(working))
+            choice = await self._host.ask(QuitDialog(working))
             self._chat.runs.when_idle = None
             if choice == "wait":
                 self._chat.runs.when_idle = lambda: self._leave_now_idle(nowhere)
@@ -194,7 +194,7 @@ class ProgramActions:
         except Exception as error:  # noqa: BLE001 - whatever it is, the program can be left
             await self._host.program.shutdown.show_fault(error)
         await documents.write_drafts()
-        return documents.nowhere_else()
+        return documents.memory_only()
 
     async def _may_leave(self) -> bool:
         """Ask where something is not in its file; return whether the program may end."""
@@ -224,11 +224,11 @@ class ProgramActions:
         self._host.start(self._switch(query, choose))
 
     async def _switch(self, query: str, choose: bool) -> None:
-        from tui.screens.dialogs.command_palette import Switcher
+        from tui.screens.dialogs.command_palette import CommandPaletteDialog
 
         persona = self._view.documents.persona if self._view.documents else None
         personas = self._personas
-        dialog = Switcher(
+        dialog = CommandPaletteDialog(
             list(personas.entries.values()),
             self._chat.badges,
             persona.id if persona else None,

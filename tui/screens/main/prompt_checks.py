@@ -11,7 +11,7 @@ from tui.commands.registry import sentence
 from tui.outputs.controller import NO_MODEL
 from tui.outputs.findings import ASCII_SIGNS, SIGNS, summary
 from tui.widgets.prompt_pane import PromptPane
-from tui.widgets.test_input_list import TestInputs
+from tui.widgets.test_input_list import TestInputList
 
 if TYPE_CHECKING:
     from agent.outputs.bisect_run import Bisected
@@ -48,7 +48,7 @@ class PromptChecks:
     ) -> None:
         self._host, self._view, self._chat_bar = host, view, chat_bar
         self._outputs, self._flush = outputs, flush
-        self._tests, self._prompt = panes.widget(TestInputs), panes.widget(PromptPane)
+        self._tests, self._prompt = panes.widget(TestInputList), panes.widget(PromptPane)
 
     # -- bisect -------------------------------------------------------------------------------------------
 
@@ -88,7 +88,7 @@ class PromptChecks:
             await self._show(persona, input_id, found)
 
     async def _choose(self, persona: Persona) -> str | None:
-        from tui.screens.dialogs.picker import Pick
+        from tui.screens.dialogs.picker import Picker
         from tui.widgets.virtual_list import Row
 
         inputs = [one for one in persona.test_inputs if one.expect]
@@ -103,7 +103,7 @@ class PromptChecks:
         if self._tests.rows.has_focus and any(one.id == here for one in inputs):
             return here
         rows = [Row(one.id, one.id, one.content) for one in inputs]
-        chosen: str | None = await self._host.ask(Pick("The verdict of which test input?", rows, at=here))
+        chosen: str | None = await self._host.ask(Picker("The verdict of which test input?", rows, at=here))
         return chosen
 
     async def _show(self, persona: Persona, input_id: str, found: Bisected) -> None:

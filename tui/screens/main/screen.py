@@ -33,13 +33,13 @@ from tui.document.document import OpenDocument
 from tui.outputs.controller import OutputsController
 from tui.screens.main.actions_entry import ActionsEntry
 from tui.screens.main.asset_actions import AssetActions
+from tui.screens.main.broadcast_actions import BroadcastActions
 from tui.screens.main.chat_actions import ChatActions
 from tui.screens.main.chat_pane import ChatPane
 from tui.screens.main.comparison_actions import ComparisonActions
 from tui.screens.main.composition_actions import CompositionActions
 from tui.screens.main.layout import PaneLayout
 from tui.screens.main.library_actions import LibraryActions
-from tui.screens.main.many_actions import ManyActions
 from tui.screens.main.output_actions import OutputActions
 from tui.screens.main.output_viewing import OutputViewing
 from tui.screens.main.panel_reading import PanelReading
@@ -63,7 +63,7 @@ from tui.widgets.persona_fields import SettingsPane
 from tui.widgets.persona_list import PersonaEntry, PersonaList
 from tui.widgets.prompt_pane import PromptPane
 from tui.widgets.run_strip import RunStrip
-from tui.widgets.test_input_list import TestInputs
+from tui.widgets.test_input_list import TestInputList
 
 if TYPE_CHECKING:
     from personas.library.documents import Kind
@@ -99,7 +99,7 @@ class MainScreen(Screen[None]):
         super().__init__()
         self.program = program
         self._first_read = first
-        self._typed_early = OpenDocument(first.id if first is not None else "")
+        self._early_input = OpenDocument(first.id if first is not None else "")
         self._tasks: set[asyncio.Task[Any]] = set()
         self._again: dict[Callable[[], Coroutine[Any, Any, Any]], asyncio.Task[Any]] = {}
         self._first: Callable[[], Coroutine[Any, Any, None]] | None = None
@@ -119,7 +119,7 @@ class MainScreen(Screen[None]):
         self.panes = PaneLayout(
             self, self, lambda: self.bar, laid_out=self._laid_out, front_changed=self.show_badges
         )
-        self.tests = self.panes.widget(TestInputs)
+        self.tests = self.panes.widget(TestInputList)
         self.settings = self.panes.widget(SettingsPane)
         self.composition_pane = self.panes.widget(CompositionPane)
         self.personas = self.panes.widget(PersonaList)
@@ -201,7 +201,7 @@ class MainScreen(Screen[None]):
             self.conversation,
             self.version_actions,
         )
-        self.many = ManyActions(
+        self.many = BroadcastActions(
             self, self.conversation, self.chat_bar, self.personas, self.output_actions, self.version_actions
         )
         self.library = LibraryActions(self, self.view, self.outputs)
@@ -301,8 +301,8 @@ class MainScreen(Screen[None]):
         self.chat_bar.input.knows_sent = self.conversation.settled.is_set
         self.chat_bar.commands.find = self.chat_actions.find_offers
         if (first := self._first_read) is not None:  # it is opened in a moment
-            self._typed_early.take(first)
-        self.view.document_opened(self._typed_early)
+            self._early_input.take(first)
+        self.view.document_opened(self._early_input)
         self.prompt_pane.show_state(first.name if first else "", "saved" if first else "reading", "")
         self.focus_chat()
         self.program.keys.begin()
@@ -320,16 +320,16 @@ class MainScreen(Screen[None]):
         store = await self.program.open_home()
         if store is None:
             return
-        from tui.document.async_store import Workspace
+        from tui.document.async_store import AsyncStore
         from tui.document.controller import DocumentController
         from tui.drafts.store import DraftStore
 
-        workspace, drafts = Workspace(store), DraftStore(store.home.root, self.program.state_folder)
+        workspace, drafts = AsyncStore(store), DraftStore(store.home.root, self.program.state_folder)
         self.catalog.begin(workspace)
         self.outputs.begin(store)
         self.composition.begin(store.home)
         self._first = partial(
-            self._show_first, DocumentController(self.view, workspace, drafts, self._typed_early)
+            self._show_first, DocumentController(self.view, workspace, drafts, self._early_input)
         )
         await self._try_first()
         # Also where that failed: what was sent meanwhile is not waited for any more. It comes back.
@@ -340,10 +340,10 @@ class MainScreen(Screen[None]):
         if self.documents is not None:
             await self._read_rest()
         if (settings := self.program.settings).worker_while_open:
-            from tui.app.worker_process import work_while_open
+            from tui.app.worker_process import run_worker_process
 
             show = partial(self.show_message, error=True)
-            self.start(work_while_open(store.home.root, settings.model, show))
+            self.start(run_worker_process(store.home.root, settings.model, show))
 
     async def _read_rest(self) -> None:
         await self._isolated(self.catalog.read())
@@ -379,12 +379,12 @@ class MainScreen(Screen[None]):
 
     async def _show_opened(self, documents: DocumentController, first: str | None) -> None:
         if first is not None:
-            reading = documents.open(first, self._typed_early)
+            reading = documents.open(first, self._early_input)
             showing = self.conversation.show(first, reading)
             await reading
         else:
             documents.close()
-            self.view.return_typed_text(self._typed_early)
+            self.view.return_typed_text(self._early_input)
         panel = await load(self._load_panel)
         await self.query_one("#stage").mount(panel)
         await self.settings.fill()
@@ -423,9 +423,9 @@ class MainScreen(Screen[None]):
 
     async def show_left_texts(self) -> None:
         """Say where text is that no home took when an earlier program ended, until the person has dealt with it."""
-        from tui.app.emergency_save import left_texts, sentence_of
+        from tui.app.emergency_save import find_saved_texts, recovery_message
 
-        if left := sentence_of(await asyncio.to_thread(left_texts)):
+        if left := recovery_message(await asyncio.to_thread(find_saved_texts)):
             self.show_message(left[:1].upper() + left[1:], error=True)
 
     @property
@@ -433,10 +433,10 @@ class MainScreen(Screen[None]):
         """Whether the home, or what is open, is being read."""
         return self.documents is None or self.documents.state == "reading"
 
-    def return_typed_early(self) -> None:
+    def return_early_input(self) -> None:
         """The program ends: what was typed before the home was read goes into the chat bar."""
         if self.documents is None:
-            self.view.return_typed_text(self._typed_early)
+            self.view.return_typed_text(self._early_input)
 
     # -- looking for changes ------------------------------------------------------------------------------
 
@@ -445,9 +445,9 @@ class MainScreen(Screen[None]):
         self.outputs.look()
         self.composition.look()
         self.output_actions.show()  # ages
-        self.again(self.program.look_at_settings)
-        self.again(self.actions.look)
-        self.again(self._look_outside if self.documents is not None else self._try_first_again)
+        self.start_once(self.program.look_at_settings)
+        self.start_once(self.actions.look)
+        self.start_once(self._look_outside if self.documents is not None else self._try_first_again)
 
     async def _try_first_again(self) -> None:
         await self._try_first(again=True)
@@ -518,7 +518,7 @@ class MainScreen(Screen[None]):
             await self.program.shutdown.show_fault(error)
         return None
 
-    def again(self, work: Callable[[], Coroutine[Any, Any, Any]]) -> None:
+    def start_once(self, work: Callable[[], Coroutine[Any, Any, Any]]) -> None:
         """Run what is done again and again, unless the last time is still under way: it may wait for a disk that hangs."""
         if (last := self._again.get(work)) is None or last.done():
             self._again[work] = self.start(work())
@@ -666,8 +666,8 @@ class MainScreen(Screen[None]):
     @on(RunStrip.StopPressed)
     def _stop_runs(self, event: RunStrip.StopPressed) -> None:
         event.stop()
-        if not self.outputs.stop() and self.conversation.together is not None:
-            self.conversation.together.stop()
+        if not self.outputs.stop() and self.conversation.broadcast is not None:
+            self.conversation.broadcast.stop()
 
     @on(RunStrip.NotePressed)
     def _actions_pressed(self, event: RunStrip.NotePressed) -> None:

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from personas.store import Store
     from tui.app.host import Host
     from tui.document.controller import DocumentController
-    from tui.screens.dialogs.found import Found
+    from tui.screens.dialogs.search_results import SearchResults
     from tui.screens.main.layout import PaneLayout
     from tui.screens.main.output_viewing import OutputViewing
     from tui.screens.main.persona_view import PersonaView
@@ -64,7 +64,7 @@ class SearchActions:
 
     async def find(self, text: str) -> None:
         """Show where a text stands, and go where the person chooses; without a text ask for it."""
-        from tui.screens.dialogs.found import Found
+        from tui.screens.dialogs.search_results import SearchResults
         from tui.screens.dialogs.text_prompt import AskLine
 
         if (documents := self._documents) is None:
@@ -85,7 +85,7 @@ class SearchActions:
             hits.clear()
             reading = self._host.start(self._read(dialog, documents, text, is_regex, hits))
 
-        dialog = Found(text, search, lambda key: _in_full(hits[int(key)]) if hits else "")
+        dialog = SearchResults(text, search, lambda key: _in_full(hits[int(key)]) if hits else "")
         key = await self._host.ask(dialog)
         if reading is not None:
             reading.cancel()
@@ -93,7 +93,7 @@ class SearchActions:
             await self._go(documents, hits[int(key)])
 
     async def _read(
-        self, dialog: Found, documents: DocumentController, text: str, is_regex: bool, hits: list[Hit]
+        self, dialog: SearchResults, documents: DocumentController, text: str, is_regex: bool, hits: list[Hit]
     ) -> None:
         """Show in a dialog what is found."""
         from tui.widgets.virtual_list import Row

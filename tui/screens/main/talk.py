@@ -178,7 +178,7 @@ class TalkActions:
         if self.bar is not None:
             self.bar.restore_message(slash.as_typed(text, slash.TALK_COMMANDS))
 
-    def _offers(self, text: str) -> list[slash.Offer]:
+    def _offers(self, text: str) -> list[slash.Completion]:
         names = {key: entry.name for key, entry in self._personas.entries.items()}
         return slash.offers(text, names, slash.TALK_COMMANDS)
 

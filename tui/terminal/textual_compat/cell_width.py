@@ -71,7 +71,7 @@ def _is_flag_letter(sign: str) -> bool:
     return "\U0001f1e6" <= sign <= "\U0001f1ff"
 
 
-class PlacedStrip(Strip):
+class PositionedStrip(Strip):
     """A strip at its place on the screen, in which every doubtful sign is followed by a move to the next column.
 
     Args:
@@ -126,7 +126,7 @@ def _to(x: int, y: int) -> str:
     return f"\x1b[{y + 1};{x + 1}H"
 
 
-class Placing:
+class CursorPlacer:
     """Makes what Textual is about to write independent of the terminal's widths and signs.
 
     Args:
@@ -192,12 +192,12 @@ class Placing:
 
     def _strip(self, strip: Strip, x: int, y: int) -> Strip:
         looks = strip.render(self._console)
-        if looks.isascii() or isinstance(strip, PlacedStrip):
+        if looks.isascii() or isinstance(strip, PositionedStrip):
             return strip
         if self._charset is not None:
             strip = self._in_charset(strip, x, y, self._charset)
             looks = strip.render(self._console)
-        return PlacedStrip(strip, x, y, self._width, self._console) if is_doubtful(looks) else strip
+        return PositionedStrip(strip, x, y, self._width, self._console) if is_doubtful(looks) else strip
 
     def _in_charset(self, strip: Strip, x: int, y: int, charset: Charset) -> Strip:
         theirs = self._is_theirs(x, y)
@@ -228,7 +228,7 @@ def _reach(row: Mapping[int, Strip | None], ends: Sequence[int], first: int, las
         (
             max(strip.reach, end)
             for end, (start, strip) in zip(ends, row.items(), strict=False)
-            if isinstance(strip, PlacedStrip) and start < last and end > first
+            if isinstance(strip, PositionedStrip) and start < last and end > first
         ),
         default=0,
     )

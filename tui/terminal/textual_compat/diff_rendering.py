@@ -18,7 +18,7 @@ from textual._compositor import ChopsUpdate, Compositor
 from textual.geometry import Region
 from textual.strip import Strip
 
-from tui.terminal.textual_compat.cell_width import PlacedStrip
+from tui.terminal.textual_compat.cell_width import PositionedStrip
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -90,7 +90,7 @@ class SentCells:
             looks = strip.render(console)
             if row.get((start, end)) != looks or start < reach:
                 self._replace(row, (start, end), looks)
-                if isinstance(strip, PlacedStrip):
+                if isinstance(strip, PositionedStrip):
                     reach = max(reach, strip.reach)
                 yield start, end
 
@@ -115,7 +115,7 @@ class FrontCompositor(Compositor):
         if self._cuts is None:
             width, height = self.size
             cuts = [{0, width} for _ in range(height)]
-            covered = Covered()
+            covered = OcclusionMap()
             for region, clip in self.visible_widgets.values():
                 shown = region.intersection(clip)
                 for y in covered.seen_rows(shown):
@@ -126,7 +126,7 @@ class FrontCompositor(Compositor):
         return self._cuts
 
     def _get_renders(self, crop: Region | None = None) -> Iterator[tuple[Region, Region, list[Strip]]]:
-        covered = Covered()
+        covered = OcclusionMap()
         for widget, (region, clip) in self.visible_widgets.items():
             shown = region.intersection(clip)
             if rows_seen := covered.seen_rows(shown if crop is None else shown.intersection(crop)):
@@ -144,7 +144,7 @@ class FrontCompositor(Compositor):
                 yield rows, rows, strips
 
 
-class Covered:
+class OcclusionMap:
     """Remembers, row by row, the columns that something stands in, one bit for each."""
 
     def __init__(self) -> None:

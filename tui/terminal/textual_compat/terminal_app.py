@@ -13,7 +13,7 @@ from textual.app import App
 from textual.screen import Screen
 
 from tui.terminal.textual_compat import sigcont
-from tui.terminal.textual_compat.cell_width import Placing
+from tui.terminal.textual_compat.cell_width import CursorPlacer
 from tui.terminal.textual_compat.diff_rendering import SentCells
 
 if TYPE_CHECKING:
@@ -79,7 +79,9 @@ class TerminalApp(App[int], inherit_bindings=False):
         is_written = self.is_running and not self.is_headless
         if renderable is not None and is_written:
             theirs = () if self.charset is None else self.written_in()
-            renderable = Placing(screen._compositor, self.console, self.charset, theirs).place(renderable)
+            renderable = CursorPlacer(screen._compositor, self.console, self.charset, theirs).place(
+                renderable
+            )
             if self.sends_only_changes and not self._batch_count:
                 renderable = self._sent.reduce(renderable, self.console)
         with self._writer.picture() if self._writer is not None else nullcontext():

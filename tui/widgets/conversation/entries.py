@@ -22,7 +22,6 @@ from agent.core.turns import (
 )
 from tui.terminal.sanitise import one_line, sanitise, shortened
 from tui.widgets.conversation.entry import INDENT, Entry, GrowingEntry, one_line_of
-from tui.widgets.conversation.hand_edit_entry import HandEditEntry
 from tui.widgets.conversation.lines import (
     BOLD,
     DIM,
@@ -48,6 +47,7 @@ from tui.widgets.conversation.render_parts import (
 from tui.widgets.conversation.search import SearchableText
 from tui.widgets.conversation.task_entry import EndingEntry, StepEntry
 from tui.widgets.conversation.tool_entry import ToolEntry
+from tui.widgets.conversation.user_edit_entry import UserEditEntry
 
 _YOU: list[TextRun] = [("you  ", USER | BOLD)]
 
@@ -260,7 +260,7 @@ def entry_for(turn: Turn, glyphs: Glyphs, *, first: bool, streaming: bool = Fals
         case CustomTurn(type="task_ending"):
             return EndingEntry(turn, glyphs)
         case CustomTurn(type="hand_edit"):
-            return HandEditEntry(turn, glyphs)
+            return UserEditEntry(turn, glyphs)
         case CustomTurn():
             fields = json.dumps(thaw(turn.fields), ensure_ascii=False, default=str)
             return NoticeEntry(f"{turn.type}: {shortened(fields, 2000)}", glyphs, key=turn.id, turn=turn)

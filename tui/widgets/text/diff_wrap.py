@@ -13,12 +13,12 @@ from textual.visual import RenderOptions, Visual
 from tui.terminal.diff_view import changed_words, diff_lines
 from tui.widgets.conversation.lines import UNICODE
 from tui.widgets.plain_text import content
-from tui.widgets.text.virtual_static import LongText
+from tui.widgets.text.virtual_static import WrappedText
 
 _STYLES = {"+": "$text-success", "-": "$text-error", "@": "$text-accent"}
 
 
-class DiffText(LongText):
+class DiffText(WrappedText):
     """A unified diff, exact and without its two file lines; the first column holds nothing but signs.
 
     A wrapped row has a bar there, so that it cannot look like another line. In replaced lines only the changed words are
@@ -71,8 +71,10 @@ class CountedText(Visual):
     def __init__(self, text: str, counts: str, below: str = "") -> None:
         self._text, self._counts, self._below = text, counts, below
         one_word = "x" * len(counts)
-        self._with_counts, self._alone = (LongText(content(shown)) for shown in (f"{text}  {one_word}", text))
-        self._beside, self._under = (LongText(self._joined(by)) for by in ("  ", "\n"))
+        self._with_counts, self._alone = (
+            WrappedText(content(shown)) for shown in (f"{text}  {one_word}", text)
+        )
+        self._beside, self._under = (WrappedText(self._joined(by)) for by in ("  ", "\n"))
 
     def __str__(self) -> str:
         return str(self._joined("  "))
@@ -80,7 +82,7 @@ class CountedText(Visual):
     def _joined(self, by: str) -> Content:
         return content(f"{self._text}{by}{self._counts}" + (f"\n{self._below}" if self._below else ""))
 
-    def at(self, width: int) -> LongText:
+    def at(self, width: int) -> WrappedText:
         """Return what is shown at a width."""
         width = max(1, width)
         fits = self._with_counts.get_height({}, width) == self._alone.get_height({}, width)

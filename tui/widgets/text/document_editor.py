@@ -43,7 +43,7 @@ PARTS = {
 """Colour and weight of the parts of a prompt."""
 
 
-class TextEditor(SafeTextArea):
+class DocumentEditor(SafeTextArea):
     """A text with soft wrap that shows a slot."""
 
     DEFAULT_CSS = Path(__file__).with_suffix(".tcss").read_text(encoding="utf-8")
@@ -51,23 +51,23 @@ class TextEditor(SafeTextArea):
     class Blurred(Message):
         """The editor lost the focus: its text should be saved now."""
 
-        def __init__(self, editor: TextEditor) -> None:
+        def __init__(self, editor: DocumentEditor) -> None:
             super().__init__()
             self.editor = editor
 
         @property
-        def control(self) -> TextEditor:
+        def control(self) -> DocumentEditor:
             return self.editor
 
     class Refused(Message):
         """A letter was typed or a text pasted although the editor is read-only."""
 
-        def __init__(self, editor: TextEditor) -> None:
+        def __init__(self, editor: DocumentEditor) -> None:
             super().__init__()
             self.editor = editor
 
         @property
-        def control(self) -> TextEditor:
+        def control(self) -> DocumentEditor:
             return self.editor
 
     class UndoExhausted(Message):
@@ -79,26 +79,28 @@ class TextEditor(SafeTextArea):
             untouched: the text was not changed since it is shown.
         """
 
-        def __init__(self, editor: TextEditor, operation: Literal["undo", "redo"], untouched: bool) -> None:
+        def __init__(
+            self, editor: DocumentEditor, operation: Literal["undo", "redo"], untouched: bool
+        ) -> None:
             super().__init__()
             self.editor = editor
             self.operation = operation
             self.untouched = untouched
 
         @property
-        def control(self) -> TextEditor:
+        def control(self) -> DocumentEditor:
             return self.editor
 
     class RedoDropped(Message):
         """A change emptied the redo stack; `text` is the newest text it led to, and is stored nowhere else."""
 
-        def __init__(self, editor: TextEditor, text: str) -> None:
+        def __init__(self, editor: DocumentEditor, text: str) -> None:
             super().__init__()
             self.editor = editor
             self.text = text
 
         @property
-        def control(self) -> TextEditor:
+        def control(self) -> DocumentEditor:
             return self.editor
 
     def __init__(self, *, id: str | None = None, placeholder: str = "", prose: bool = True) -> None:

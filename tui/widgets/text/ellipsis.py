@@ -6,7 +6,7 @@ from rich.cells import cell_len
 from rich.segment import Segment
 from textual.strip import Strip
 
-from tui.widgets.text.virtual_static import LongStatic
+from tui.widgets.text.virtual_static import VirtualStatic
 
 SIGN = "…"
 
@@ -19,7 +19,7 @@ def with_ellipsis(strip: Strip, width: int) -> Strip:
     return Strip.join([row, Strip([Segment(SIGN, style)]), strip.crop(end + 1)]).adjust_cell_length(width)
 
 
-class EllipsisStatic(LongStatic):
+class EllipsisStatic(VirtualStatic):
     """A text of any length that ends in an ellipsis if it has fewer rows than it needs."""
 
     def render_line(self, y: int) -> Strip:

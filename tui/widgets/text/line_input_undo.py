@@ -8,7 +8,7 @@ if TYPE_CHECKING:
     from personas.versions.undo import Direction
 
 
-class FieldUndo:
+class LineInputUndo:
     """The undo of one field back to what is stored, and its redo. Stored text is undone by its version."""
 
     def __init__(self) -> None:

@@ -22,7 +22,7 @@ from textual.visual import RenderOptions, Visual
 from tui.document.word_diffs import aligned, differences
 from tui.terminal.sanitise import sanitise
 from tui.widgets.plain_text import NotSelectable, label, marked
-from tui.widgets.text.virtual_static import LongStatic, LongText
+from tui.widgets.text.virtual_static import VirtualStatic, WrappedText
 
 ROOM_FOR_TWO = 96
 """Columns from which two texts stand beside each other."""
@@ -66,10 +66,10 @@ class _Stretch:
     def __init__(
         self, *texts: Content | None, wide: bool = False, has_signs: bool = False, differs: bool = False
     ) -> None:
-        self._texts = [None if one is None else LongText(one) for one in texts]
+        self._texts = [None if one is None else WrappedText(one) for one in texts]
         self.is_wide, self.has_signs, self.differs = wide, has_signs, differs
-        self._by_words: list[LongText | None] = []
-        self._by_lines: list[LongText | None] = []
+        self._by_words: list[WrappedText | None] = []
+        self._by_lines: list[WrappedText | None] = []
 
     def heights(self, width: int) -> list[int]:
         """Return the rows of each text."""
@@ -84,7 +84,7 @@ class _Stretch:
             return max(heights)
         return sum(heights) if self.has_signs else heights[0]  # the same lines stand there once
 
-    def drawn(self, *, by_words: bool) -> Sequence[LongText | None]:
+    def drawn(self, *, by_words: bool) -> Sequence[WrappedText | None]:
         """Return the texts with what differs in them marked."""
         if self.differs and not self._by_lines:
             plain = ["" if text is None else str(text) for text in self._texts]
@@ -212,7 +212,7 @@ def _cells(width: int) -> int:
     return max(1, column - _SIGN_CELLS)
 
 
-class SideBySideText(NotSelectable, LongStatic):
+class SideBySideText(NotSelectable, VirtualStatic):
     """Shows pairs of texts."""
 
     ALLOW_SELECT = False

@@ -32,7 +32,7 @@ class _Row(NamedTuple):
     is_last: bool
 
 
-class LongText(Visual):
+class WrappedText(Visual):
     """A text of any length, left-aligned and wrapped as Textual wraps it.
 
     Args:
@@ -48,13 +48,13 @@ class LongText(Visual):
     def __str__(self) -> str:
         return self._text.plain
 
-    def styled(self, text: Content) -> LongText:
+    def styled(self, text: Content) -> WrappedText:
         """Return the same text with styles; it is wrapped already."""
-        other = LongText(text)
+        other = WrappedText(text)
         other._rows = self._rows
         return other
 
-    def at(self, width: int) -> LongText:
+    def at(self, width: int) -> WrappedText:
         """Return what is shown at a width."""
         return self
 
@@ -143,8 +143,8 @@ def _next_letter(text: str, begin: int) -> int:
     return match.start() if match is not None else len(text)
 
 
-class LongStatic(LiteralStatic):
-    """A `LiteralStatic` for a text of any length: it shows a `LongText`, or a visual that has one for each width (`at`)."""
+class VirtualStatic(LiteralStatic):
+    """A `LiteralStatic` for a text of any length: it shows a `WrappedText`, or a visual that has one for each width (`at`)."""
 
     def __init__(self, text: VisualType = "", **kwargs: Any) -> None:
         super().__init__(_long(text), **kwargs)
@@ -176,7 +176,7 @@ class LongStatic(LiteralStatic):
 def _long(value: VisualType) -> VisualType:
     if isinstance(value, str):
         value = content(value)
-    return LongText(value) if isinstance(value, Content) else value
+    return WrappedText(value) if isinstance(value, Content) else value
 
 
 def _is_same(one: VisualType, other: VisualType) -> bool:

@@ -17,8 +17,8 @@ from tui.screens.dialogs.base import Dialog, Result
 from tui.terminal.visible_controls import is_editable
 from tui.widgets.plain_text import label
 from tui.widgets.prompt_pane import STATES, Banner
-from tui.widgets.text.document_editor import TextEditor
-from tui.widgets.virtual_list import RowList
+from tui.widgets.text.document_editor import DocumentEditor
+from tui.widgets.virtual_list import VirtualList
 
 if TYPE_CHECKING:
     from tui.document.controller import DocumentController
@@ -31,7 +31,7 @@ SIDE_BY_SIDE = 110
 """Columns from which lists and the open document stand side by side."""
 
 
-class DocumentPlace(Dialog[Result]):
+class DocumentScreen(Dialog[Result]):
     """A list of documents, and one of them open in an editor.
 
     A subclass composes it, with ids that begin with its stem: `STEM-rows` is the list, `STEM-document` all that shows the
@@ -65,7 +65,7 @@ class DocumentPlace(Dialog[Result]):
         self._is_ready = False
         self._stem = stem
         self._banner = Banner("", id=f"{stem}-banner")
-        self.editor = TextEditor(id=f"{stem}-text")
+        self.editor = DocumentEditor(id=f"{stem}-text")
 
     def on_mount(self) -> None:
         super().on_mount()
@@ -87,9 +87,9 @@ class DocumentPlace(Dialog[Result]):
         raise NotImplementedError
 
     @property
-    def rows(self) -> RowList:
+    def rows(self) -> VirtualList:
         """The list."""
-        return self.query_one(f"#{self._stem}-rows", RowList)
+        return self.query_one(f"#{self._stem}-rows", VirtualList)
 
     @property
     def _pane(self) -> Vertical:
@@ -221,20 +221,20 @@ class DocumentPlace(Dialog[Result]):
     def action_external_editor(self) -> None:
         self.action_ask("external")
 
-    @on(TextEditor.Blurred)
-    def _editor_left(self, event: TextEditor.Blurred) -> None:
+    @on(DocumentEditor.Blurred)
+    def _editor_left(self, event: DocumentEditor.Blurred) -> None:
         event.stop()
         self._documents.saver.save_now(event.editor.slot)
 
-    @on(TextEditor.UndoExhausted)
-    def _undo_exhausted(self, event: TextEditor.UndoExhausted) -> None:
+    @on(DocumentEditor.UndoExhausted)
+    def _undo_exhausted(self, event: DocumentEditor.UndoExhausted) -> None:
         event.stop()
         if event.untouched:  # what was done before it was shown, the store knows
             self._do(event.operation, self._documents.id or "")
         else:
             self._documents.undo.show_nothing_to_undo(event.operation)
 
-    @on(TextEditor.Refused)
-    def _letter_refused(self, event: TextEditor.Refused) -> None:
+    @on(DocumentEditor.Refused)
+    def _letter_refused(self, event: DocumentEditor.Refused) -> None:
         event.stop()
         self._do("refused", self._documents.id or "")

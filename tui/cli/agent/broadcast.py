@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from personas.errors import PersonaError
 from personas.files.slug import command
-from tui.app.signals import heeded
+from tui.app.signals import handle_signals
 from tui.cli.exit_codes import FAILED, OF_SIGNAL, WAITS
 from tui.cli.options import require_persona
 from tui.cli.printing import print_diff, print_json, print_text, summarise
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 
 @dataclass
-class Result:
+class AgentResult:
     """What came of the message for one persona.
 
     Attributes:
@@ -107,7 +107,7 @@ def chat_with_many(
     log_to(store.home)
     model, message_id = build_model(connection(settings)), new_id("message")
     received: list[signal.Signals] = []
-    results: list[Result] = []
+    results: list[AgentResult] = []
 
     async def work() -> None:
         jobs = AgentJobs(task_options(settings), grants=SavedApprovals.of_person())
@@ -126,7 +126,7 @@ def chat_with_many(
             async with jobs.turn(persona_id):
                 if received:
                     return
-                result = Result(persona_id)
+                result = AgentResult(persona_id)
                 start = partial(
                     jobs.start,
                     text=message,
@@ -141,7 +141,7 @@ def chat_with_many(
                 results.append(result)
                 _print(result, as_json)
 
-        for number in heeded(OF_SIGNAL):
+        for number in handle_signals(OF_SIGNAL):
             with contextlib.suppress(NotImplementedError, ValueError):  # a platform or thread without signals
                 loop.add_signal_handler(number, stop, number)
         jobs.observe(leave_waiting)
@@ -164,7 +164,7 @@ async def _send(
     invocation: Invocation,
     jobs: AgentJobs,
     model: Model,
-    result: Result,
+    result: AgentResult,
     start: Callable[[Chat], Awaitable[Job]],
     *,
     fresh: bool,
@@ -240,7 +240,7 @@ def _changes(store: Store, job: Job) -> dict[str, str]:
     return found
 
 
-def _print(result: Result, as_json: bool) -> None:
+def _print(result: AgentResult, as_json: bool) -> None:
     """Print what came of the message for one persona."""
     if as_json:
         print_json(result.to_record())
@@ -258,7 +258,7 @@ def _print(result: Result, as_json: bool) -> None:
         print_error(f"{result.persona_id}: {result.error}")
 
 
-def _print_end(results: Sequence[Result], as_json: bool) -> None:
+def _print_end(results: Sequence[AgentResult], as_json: bool) -> None:
     """Print what came of the message for all."""
     changed = [*dict.fromkeys(key for one in results if one.proposal is None for key in one.changes)]
     failed = [result.persona_id for result in results if result.error]

@@ -22,7 +22,7 @@ MOST_PAUSES = 30
 _OVERLOADED = ("rate_limit", "overloaded")
 
 
-class Pace:
+class RateLimiter:
     """Shared by all requests of a run, also those to judges. Belongs to one event loop.
 
     Args:

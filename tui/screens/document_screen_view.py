@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from tui.commands.registry import sentence
 from tui.document.controller import DocumentController
-from tui.screens.document_place import DocumentPlace
+from tui.screens.document_screen import DocumentScreen
 from tui.screens.main.version_actions import VersionActions
 from tui.widgets.plain_text import content
 
@@ -20,10 +20,10 @@ if TYPE_CHECKING:
     from tui.document.text_slot import TextSlot
 
 
-P = TypeVar("P", bound=DocumentPlace[Any])
+P = TypeVar("P", bound=DocumentScreen[Any])
 
 
-class PlaceView(Generic[P]):
+class DocumentScreenView(Generic[P]):
     """The open document of a place: shown there while the place is open, and what every place does with it.
 
     Args:
@@ -133,10 +133,10 @@ class PlaceView(Generic[P]):
 
     async def choose(self, conflict: MergeConflict, ours: str, theirs: str, told: str = "") -> str | None:
         """Let the person choose between two texts; `told`: what was said of it, which goes."""
-        from tui.screens.dialogs.conflict import ChooseText
+        from tui.screens.dialogs.conflict import ConflictDialog
 
         self._host.program.take_back(lambda message: message == content(told).plain)
-        chosen: str | None = await self._host.ask(ChooseText(conflict, ours=ours, theirs=theirs))
+        chosen: str | None = await self._host.ask(ConflictDialog(conflict, ours=ours, theirs=theirs))
         return chosen
 
     def document_opened(self, document: OpenDocument | None) -> None:

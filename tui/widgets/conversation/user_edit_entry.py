@@ -12,7 +12,7 @@ from tui.widgets.conversation.render_parts import Part, fixed_part
 from tui.widgets.conversation.search import SearchableText
 
 
-class HandEditEntry(Entry):
+class UserEditEntry(Entry):
     """A hand edit: that there was one; when open, what it changed."""
 
     def __init__(self, turn: CustomTurn, glyphs: Glyphs = UNICODE) -> None:

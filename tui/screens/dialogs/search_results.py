@@ -8,17 +8,17 @@ from typing import ClassVar
 from textual.binding import BindingType
 
 from tui.commands.registry import bindings
-from tui.screens.dialogs.picker import Pick
+from tui.screens.dialogs.picker import Picker
 from tui.widgets.plain_text import label
 
 
-class Found(Pick):
-    """Shows the places, as `Pick` does.
+class SearchResults(Picker):
+    """Shows the places, as `Picker` does.
 
     Args:
         text: what is looked for, any text.
         search: told whether it is an expression: at first, and when that changes.
-        preview: see `Pick`.
+        preview: see `Picker`.
     """
 
     BINDINGS: ClassVar[list[BindingType]] = [*bindings("found")]

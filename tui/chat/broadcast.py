@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from tui.chat.conversations import ConversationManager
 
 
-class Together:
+class Broadcast:
     """The message on its way: what is kept of all that it leads to is one unit of undo.
 
     Args:

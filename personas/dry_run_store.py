@@ -12,7 +12,7 @@ from personas.persona import Persona
 from personas.store import Store
 
 
-class Rehearsal(Store):
+class DryRunStore(Store):
     """Reads what is stored, and keeps each change for itself; what is read afterwards is still what is stored.
 
     Args:

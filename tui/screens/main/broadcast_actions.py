@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from tui.widgets.persona_list import PersonaList
 
 
-class ManyActions:
+class BroadcastActions:
     """Sends one message to many.
 
     Args:
