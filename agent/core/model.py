@@ -6,11 +6,9 @@ Retrying is the loop's business (`retry.py` has the policy); a model makes one a
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Literal, Protocol, TypeGuard, get_args
-
-from agent.core.redaction import text_of
+from typing import Any, Literal, Protocol, TypeGuard
 
 ThinkingLevel = Literal["off", "minimal", "low", "medium", "high", "max"]
 BlockKind = Literal["text", "thinking", "tool_call"]
@@ -32,8 +30,6 @@ ErrorKind = Literal[
 ]
 
 
-_NO_WORDS = "The model failed without saying why."
-_LONGEST_MESSAGE = 2_000  # characters
 _LONGEST_WAIT = 365 * 86_400  # seconds
 
 MOST_TOKENS = 2**53
@@ -234,22 +230,14 @@ class Model(Protocol):
         """
 
 
-def name_of(model: object) -> str:
-    """Return the name of a model, that of its class where it says none. Never raises."""
-    return _word_of(model, "name") or type(model).__name__
+def name_of(model: Model) -> str:
+    """Return the name of a model, that of its class where it says none."""
+    return getattr(model, "name", "") or type(model).__name__
 
 
-def endpoint_of(model: object) -> str:
-    """Return the endpoint of a model, "" where it says none. Never raises."""
-    return _word_of(model, "endpoint")
-
-
-def _word_of(model: object, attribute: str) -> str:
-    try:
-        word = getattr(model, attribute, "")
-    except Exception:  # noqa: BLE001 - a property of foreign code
-        return ""
-    return word if isinstance(word, str) else ""
+def endpoint_of(model: Model) -> str:
+    """Return the endpoint of a model, "" where it says none."""
+    return getattr(model, "endpoint", "")
 
 
 def is_count(value: object) -> TypeGuard[int]:
@@ -262,42 +250,3 @@ def seconds_of(value: object) -> float | None:
     if isinstance(value, int | float) and not isinstance(value, bool) and value >= 0:
         return float(min(value, _LONGEST_WAIT))
     return None
-
-
-def usage_of(report: object) -> Usage:
-    """Return the tokens a model reported; none where that is no report, or one with an impossible count."""
-    if isinstance(report, Usage):
-        read, written = report.input_tokens, report.output_tokens
-        stored, found = report.cache_creation_input_tokens, report.cache_read_input_tokens
-        are_counts = type(read) is type(written) is type(stored) is type(found) is int
-        if (
-            are_counts
-            and min(read, written, stored, found) >= 0
-            and max(read, written, stored, found) <= MOST_TOKENS
-        ):
-            return report
-    return Usage()
-
-
-def error_of(failure: object, clean: Callable[[str], str] = str) -> ModelError:
-    """Return why an attempt failed, whatever a model gave for it: a `ModelError`, a text, an exception.
-
-    Args:
-        failure: what it gave.
-        clean: takes out of a text what must not be shown.
-    """
-    if isinstance(failure, ModelError):
-        status = failure.status
-        return ModelError(
-            failure.kind if failure.kind in get_args(ErrorKind) else "server",
-            ("" if failure.message is None else clean(str(failure.message))[:_LONGEST_MESSAGE]) or _NO_WORDS,
-            bool(failure.retryable),
-            seconds_of(failure.retry_after),
-            status if type(status) is int else None,
-        )
-    if isinstance(failure, BaseException):
-        words = " ".join(clean(text_of(failure)).split())
-        said = f"{type(failure).__name__}: {words}" if words else type(failure).__name__
-    else:
-        said = clean(failure).strip() if isinstance(failure, str) else ""
-    return ModelError("client", f"The model failed: {said[:_LONGEST_MESSAGE]}" if said else _NO_WORDS)

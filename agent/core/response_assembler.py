@@ -22,8 +22,6 @@ from agent.core.model import (
     Usage,
     UsageSoFar,
     Waiting,
-    error_of,
-    usage_of,
 )
 from agent.core.redaction import text_of
 from agent.core.run import Run
@@ -41,6 +39,7 @@ CUT_BEFORE_INPUT = (
 )
 
 NO_STOP_REASON = "The answer broke off: the server ended it without a stop reason."
+_LONGEST_ERROR = 2_000  # characters
 _BLOCK_KINDS = ("text", "thinking", "tool_call")
 
 BlockTurn = AssistantTextTurn | ThinkingTurn | ToolCallTurn
@@ -121,30 +120,29 @@ class Answer:
         elif isinstance(event, BlockStart):
             await self._start(event)
         elif isinstance(event, BlockEnd):
-            _need_text(event, "input_json", "signature", "redacted")
             block = self._blocks.get(event.block)
             if block is not None and block.end is None:
                 block.end = event
         elif isinstance(event, Done):
-            self.usage = usage_of(event.usage)
-            if isinstance(event.stop_reason, str) and event.stop_reason.strip():
+            self.usage = event.usage
+            if event.stop_reason.strip():
                 self.complete, self.stop_reason = True, event.stop_reason
             else:
                 self.error = ModelError("incomplete", NO_STOP_REASON, retryable=True)
         elif isinstance(event, Failed):
-            self.usage = usage_of(event.usage)
-            self.error = error_of(event.error, self._clean)
+            self.usage = event.usage
+            message = self._clean(event.error.message)[:_LONGEST_ERROR]
+            self.error = replace(event.error, message=message)
         elif isinstance(event, UsageSoFar):
-            self.usage = usage_of(event.usage)
+            self.usage = event.usage
         elif isinstance(event, Notice):
-            await self._run.emit(ModelNotice, message=self._clean(str(event.message)))
+            await self._run.emit(ModelNotice, message=self._clean(event.message))
         elif isinstance(event, Waiting):
             message = f"Waiting for the model, {event.seconds:.0f} s so far."
             await self._run.emit(ModelNotice, message=message, waiting=event.seconds)
 
     async def _add_text(self, event: BlockDelta) -> None:
         """Add to an open block, which is started where the model did not do it."""
-        _need_text(event, "text")
         block = self._blocks.get(event.block)
         if not event.text:
             return
@@ -168,7 +166,6 @@ class Answer:
                 message = f"The model sent a block of an unknown kind ({event.kind!s:.40}); it was left out."
                 await run.emit(ModelNotice, message=message)
             return
-        _need_text(event, "tool_use_id", "tool_name")
         former = self._blocks.get(event.block)
         if former is not None and former.end is None:
             if _says_the_same(former, event):
@@ -303,14 +300,6 @@ def _unique_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 _STRICT_JSON = json.JSONDecoder(
     parse_constant=_refuse_constant, parse_float=_number, object_pairs_hook=_unique_keys
 )
-
-
-def _need_text(event: BlockEvent, *names: str) -> None:
-    """Raise TypeError where a field of an event is no text."""
-    for name in names:
-        value = getattr(event, name)
-        if not isinstance(value, str):
-            raise TypeError(f"{type(event).__name__}.{name} is {type(value).__name__}, not text")
 
 
 def failure(who: str, error: BaseException, clean: Callable[[str], str] = str) -> ModelError:

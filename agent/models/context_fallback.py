@@ -15,7 +15,6 @@ from agent.core.model import (
     Notice,
     Request,
     endpoint_of,
-    error_of,
     name_of,
 )
 from agent.models.anthropic.request_body import length_of
@@ -65,7 +64,7 @@ class ContextFallback:
             shown = False
             async with closing(self.model.stream(replace(request, messages=messages))) as events:
                 async for event in events:
-                    if isinstance(event, Failed) and error_of(event.error).kind == "too_large" and not shown:
+                    if isinstance(event, Failed) and event.error.kind == "too_large" and not shown:
                         too_long = event
                         break
                     shown = shown or isinstance(event, BlockStart)

@@ -19,10 +19,6 @@ from agent.core.model import (
     BlockEnd,
     BlockStart,
     Done,
-    Failed,
-    Notice,
-    Usage,
-    Waiting,
 )
 from agent.core.retry import RetryPolicy
 from agent.core.tool import HookContext, NoInput, Tool, ToolContext, ToolOutput
@@ -99,34 +95,9 @@ def test_what_is_nothing_to_send_fails_the_run(place: str, given: Any) -> None:
 
 START = [BlockStart(0, "text"), BlockDelta(0, "a"), BlockEnd(0)]
 BAD_EVENTS: dict[str, tuple[list[Any], str]] = {
-    "no usage": ([*START, Done("end_turn", None)], "completed"),  # type: ignore[arg-type]
-    "usage without numbers": ([*START, Done("end_turn", Usage(None, None))], "completed"),  # type: ignore[arg-type]
-    "usage as a dict": ([*START, Done("end_turn", {"input_tokens": 1})], "completed"),  # type: ignore[arg-type]
-    "an empty stop reason": ([*START, Done("")], "failed"),
     "a blank stop reason": ([*START, Done(" ")], "failed"),
     "no stop reason": ([*START, Done(None)], "failed"),  # type: ignore[arg-type]
-    "no error": ([*START, Failed(None)], "failed"),  # type: ignore[arg-type]
-    "an id that is no text": (
-        [BlockStart(0, "tool_call", 5, "look"), BlockEnd(0), Done("tool_use")],
-        "failed",
-    ),  # type: ignore[arg-type]
-    "an id that is a list": (
-        [BlockStart(0, "tool_call", [], "look"), BlockEnd(0), Done("tool_use")],
-        "failed",
-    ),  # type: ignore[arg-type]
-    "a name that is no text": ([BlockStart(0, "tool_call", "c", None), Done("tool_use")], "failed"),  # type: ignore[arg-type]
-    "input that is no text": (
-        [BlockStart(0, "tool_call", "c", "look"), BlockEnd(0, {}), Done("x")],
-        "failed",
-    ),  # type: ignore[arg-type]
-    "a signature that is no text": (
-        [BlockStart(0, "thinking"), BlockEnd(0, signature=1), Done("x")],
-        "failed",
-    ),  # type: ignore[arg-type]
-    "a delta that is no text": ([BlockStart(0, "text"), BlockDelta(0, 7), Done("x")], "failed"),  # type: ignore[arg-type]
     "a number that is a list": ([BlockStart([], "text"), Done("x")], "failed"),  # type: ignore[arg-type]
-    "silence that is no number": ([Waiting("long"), Done("x")], "failed"),  # type: ignore[arg-type]
-    "a notice that is no text": ([Notice(None), *START, Done("x")], "completed"),  # type: ignore[arg-type]
     "nothing at all": ([None, *START, Done("x")], "completed"),
 }
 
@@ -143,15 +114,14 @@ def test_bad_values_from_a_model_leave_nothing_open(name: str) -> None:
     assert broken_invariants(events, agent.turns) == []
 
 
-@pytest.mark.parametrize("reason", ["", None])
-def test_calls_of_an_answer_without_a_stop_reason_do_not_run(reason: Any) -> None:
+def test_calls_of_an_answer_without_a_stop_reason_do_not_run() -> None:
     ran = []
 
     async def act(_given: NoInput, _ctx: ToolContext) -> str:
         ran.append(1)
         return "done"
 
-    script = [BlockStart(0, "tool_call", "c", "act"), BlockEnd(0, "{}"), Done(reason)]
+    script = [BlockStart(0, "tool_call", "c", "act"), BlockEnd(0, "{}"), Done("")]
     agent = Agent(
         model=ScriptedModel([script]), tools=[Tool("act", "d", "l", NoInput, act)], clock=LoopClock()
     )

@@ -1,4 +1,4 @@
-"""A model written from the interface alone, and one that reports nonsense: the run goes on or ends with its words."""
+"""A model written from the interface alone, what it says of its failure, and what it refused to answer."""
 
 from __future__ import annotations
 
@@ -15,7 +15,6 @@ from agent.core.events import Event
 from agent.core.limits import Limits
 from agent.core.messages import to_messages
 from agent.core.model import (
-    MOST_TOKENS,
     BlockDelta,
     BlockEnd,
     BlockEvent,
@@ -26,17 +25,13 @@ from agent.core.model import (
     Request,
     Usage,
     endpoint_of,
-    error_of,
     name_of,
     seconds_of,
-    usage_of,
 )
-from agent.core.retry import RetryPolicy
 from agent.core.tool import NoInput, Tool, ToolContext
 from agent.core.turns import ThinkingTurn, UserTurn
 from agent.models.anthropic.stream_accumulator import read_usage
 from agent.models.context_fallback import ContextFallback
-from agent.models.prices import cost
 from agent.models.scripted import ScriptedModel, Thought, ToolUse, answer
 from agent.transcript.session_log import Session
 from tests.support.virtual_time import LoopClock, run_virtually
@@ -55,14 +50,6 @@ class Bare:
             yield event
 
 
-class Shy(Bare):
-    @property
-    def name(self) -> str:
-        raise RuntimeError("no name")
-
-    endpoint = 7
-
-
 HELLO = (
     BlockStart(0, "thinking"),
     BlockEnd(0, signature="s"),
@@ -78,56 +65,29 @@ def agent_of(model: Any, **settings: Any) -> Agent:
 
 
 @pytest.mark.parametrize("wrap", [lambda model: model, ContextFallback], ids=["alone", "shortened"])
-@pytest.mark.parametrize("kind", [Bare, Shy])
-def test_a_model_needs_nothing_but_its_stream(kind: type[Bare], wrap: Any) -> None:
-    model = wrap(kind(*HELLO))
+def test_a_model_needs_nothing_but_its_stream(wrap: Any) -> None:
+    model = wrap(Bare(*HELLO))
     end = run_virtually(
         agent_of(model, limits=Limits(max_cost=1.0, price=lambda _name, _usage: 0.1)).prompt("x")
     )
     thought = next(turn for turn in end.turns if isinstance(turn, ThinkingTurn))
     assert end.outcome == "completed"
-    assert (thought.model, thought.endpoint) == (name_of(model), endpoint_of(model)) == (kind.__name__, "")
-
-
-@pytest.mark.parametrize(
-    ("error", "words"),
-    [
-        ("the cable is out", "the cable is out"),
-        (RuntimeError("the cable is out"), "RuntimeError: the cable is out"),
-        (None, "without saying why"),
-        (ModelError("server", 7, retry_after="soon", status=[]), "7"),  # type: ignore[arg-type]
-        (ModelError(["odd"], "all is odd"), "all is odd"),  # type: ignore[arg-type]
-    ],
-)
-def test_what_a_model_says_of_its_failure_is_told_in_any_form(error: Any, words: str) -> None:
-    end = run_virtually(agent_of(Bare(Failed(error))).prompt("x"))
-    assert (end.outcome, end.error is not None and words in end.error.message) == ("failed", True)
-    assert run_virtually(agent_of(ContextFallback(Bare(Failed(error)))).prompt("x")).outcome == "failed"
+    assert (thought.model, thought.endpoint) == (name_of(model), endpoint_of(model)) == ("Bare", "")
 
 
 def test_a_failure_is_told_at_a_bounded_length() -> None:
-    for error in ("x" * 10**6, ModelError("server", "x" * 10**6), ValueError("x" * 10**6)):
-        assert len(error_of(error).message) < 2_100
+    end = run_virtually(agent_of(Bare(Failed(ModelError("client", "x" * 10**6)))).prompt("x"))
+    assert end.error is not None and len(end.error.message) == 2_000
 
 
 @pytest.mark.parametrize("wait", ["5", float("nan"), -1, True, None, 10**400, float("inf"), 3])
-def test_a_wait_that_is_no_number_of_seconds_breaks_nothing(wait: Any) -> None:
+def test_a_wait_that_is_no_number_of_seconds_is_none(wait: Any) -> None:
     seconds = seconds_of(wait)
     assert seconds is None or 3 <= seconds < 1e9
-    agent = agent_of(Bare(Failed(ModelError("overloaded", "Busy.", retryable=True, retry_after=wait))))
-    agent.retry = RetryPolicy(retries=1)
-    end = run_virtually(agent.prompt("x"))
-    assert end.error is not None
-    assert "Busy" in end.error.message
 
 
 @pytest.mark.parametrize("count", [10**400, -5, True, 2.5, "7", 2**53 + 1])
 def test_a_count_of_tokens_that_cannot_be_one_is_no_report(count: Any) -> None:
-    usage = Usage(count, 1)
-    limits = Limits(max_cost=1.0, price=cost, max_tokens=10**9)
-    model = ScriptedModel([answer("ok", usage=usage)], name="claude-sonnet-5-5")
-    end = run_virtually(agent_of(model, limits=limits).prompt("x"))
-    assert (end.outcome, end.usage) == ("completed", Usage())
     assert read_usage(Usage(3, 4), {"input_tokens": count, "output_tokens": 9}) == Usage(3, 9)
 
 
@@ -241,15 +201,6 @@ def test_tokens_of_failed_attempts_count() -> None:
     model = ScriptedModel([[Failed(busy, Usage(5, 1))], answer("ok", usage=Usage(7, 2))])
     end = run_virtually(agent_of(model).prompt("x"))
     assert (end.outcome, end.usage) == ("completed", Usage(12, 3))
-
-
-@pytest.mark.parametrize("count", [-1, True, 1.0, "1", None, MOST_TOKENS + 1])
-@pytest.mark.parametrize("place", range(4))
-def test_an_impossible_count_is_no_report(count: Any, place: int) -> None:
-    counts: list[Any] = [1, 2, 3, MOST_TOKENS]
-    assert usage_of(Usage(*counts)) == Usage(*counts)
-    counts[place] = count
-    assert usage_of(Usage(*counts)) == Usage()
 
 
 @pytest.mark.parametrize("how", ["to its end", "stopped"])

@@ -47,10 +47,6 @@ class Leaking:
             match self.how:
                 case "raise":
                     raise RuntimeError(text) from ValueError(text)
-                case "exception":
-                    yield Failed(RuntimeError(text))  # type: ignore[arg-type]
-                case "text":
-                    yield Failed(text)  # type: ignore[arg-type]
                 case "error":
                     yield Failed(ModelError("server", text, retryable=True))
                 case _:
@@ -61,7 +57,7 @@ class Leaking:
                 raise RuntimeError(text)
 
 
-WAYS = ["raise", "exception", "text", "error", "notice", "close"]
+WAYS = ["raise", "error", "notice", "close"]
 WORDS = ["Illegal header value b'Bearer KEY'", "x" * 172 + " KEY", "KEY" * 500]
 
 
