@@ -72,7 +72,7 @@ async def test_the_first_start_greets_once_and_enter_begins(tmp_path: Path) -> N
         assert "/model" in drawn(dialog)
         await p.press("enter")
         await p.until(lambda: p.app.screen is p.main)
-        await p.main.conversation.drafts.remember()
+        await p.main.remember()
     async with program(store, model=OfflineModel(), preferences=preferences(tmp_path, None)) as p:
         await p.until(lambda: not p.main._tasks)  # also what greets
         assert p.app.screen is p.main

@@ -52,8 +52,8 @@ def queued(p: Program) -> list[tuple[str, bool]]:
 
 
 def box(p: Program) -> Any:
-    assert p.main.conversation.panel_controller.widget is not None
-    return p.main.conversation.panel_controller.widget.box
+    assert p.main.conversation.panel_controller.panel_view is not None
+    return p.main.conversation.panel_controller.panel_view.box
 
 
 def badge(p: Program, persona_id: str) -> str:
@@ -205,7 +205,7 @@ async def test_a_question_is_answered_by_keyboard_by_mouse_or_in_own_words(tmp_p
 
         await p.say("/task go")
         await asked(p)
-        panel = p.main.conversation.panel_controller.widget
+        panel = p.main.conversation.panel_controller.panel_view
         assert panel is not None and p.main.conversation.panel.state is PanelState.PINNED
         assert str(p.main.chat_bar.input.placeholder) == "Which [/] one?" and label(p) == "Reply"
         await p.until(lambda: panel._title == "Agent · waits for your answer")

@@ -49,7 +49,7 @@ async def leave(p: Program) -> None:
 
 def look(p: Program) -> dict[str, Any]:
     """What the screen says of a task that waits."""
-    widget = p.main.conversation.panel_controller.widget
+    widget = p.main.conversation.panel_controller.panel_view
     assert widget is not None
     entries = p.main.conversation.view.layout_model.entries
     call = entries[-1]

@@ -11,9 +11,9 @@ from textual import events
 from textual.app import App, ComposeResult
 from textual.widgets import Static
 
+from tui.chat.input_history import InputHistory
+from tui.chat.view import Queued
 from tui.widgets.chat_bar import ChatBar, Mode
-from tui.widgets.input_history import InputHistory
-from tui.widgets.queued_messages import Queued
 
 
 class Stage(App[None]):

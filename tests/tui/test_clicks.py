@@ -59,7 +59,7 @@ async def test_a_click_on_a_key_in_the_last_line_presses_it(tmp_path: Path) -> N
         await click(p, "panes")
         await p.until(lambda: p.prompt.has_focus)
         await click(p, "Esc chat")
-        await p.until(lambda: p.main.conversation.bar_focused)
+        await p.until(lambda: p.main.chat_bar.has_keys)
         await p.run_to_end("hello")
         await p.until(lambda: "Ctrl+O pin" in told_of_keys(p))
         await click(p, "Ctrl+O pin")

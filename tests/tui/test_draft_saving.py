@@ -33,14 +33,14 @@ async def test_a_draft_that_cannot_be_stored_is_said_once_and_stored_when_there_
         monkeypatch.setattr(DraftStore, "save", full)
         p.main.chat_bar.set_draft("a draft")
         told = "What you typed is only on the screen and not on disk yet: No space left on device."
-        await p.main.conversation.drafts.remember()
+        await p.main.remember()
         await p.until(lambda: told in p.messages)
         p.app.clear_notifications()
-        await p.main.conversation.drafts.remember()
+        await p.main.remember()
         await p.pilot.pause()
         assert told not in p.messages
         monkeypatch.setattr(DraftStore, "save", room)
-        await p.main.conversation.drafts.remember()
+        await p.main.remember()
         assert recall(store.home).drafts == {"one": "a draft"}
 
 
@@ -67,7 +67,7 @@ async def test_every_text_that_a_vanished_home_cannot_take_at_the_end_is_written
     store = make_store(tmp_path)
     async with program(store, persona_id="two", size=(120, 40)) as p:
         p.main.chat_bar.set_draft("a draft")
-        await p.main.conversation.drafts.remember()
+        await p.main.remember()
         p.main.action_go("tests")
         p.main.tests.editor.focus()
         shutil.rmtree(store.home.root)
@@ -105,7 +105,7 @@ async def test_what_is_typed_before_the_stored_draft_is_known_stands_below_it(tm
             go.set()
             await p.until(lambda: p.main.conversation.talk is not None)
             assert p.main.chat_bar.draft == "from before\ntyped ahead"
-            await p.main.conversation.drafts.remember()
+            await p.main.remember()
             assert recall(store.home).drafts == {"one": "from before\ntyped ahead"}
 
 
@@ -121,7 +121,7 @@ async def test_the_draft_that_waits_behind_a_recalled_message_is_the_one_that_is
         await p.open("one")
         assert p.main.chat_bar.draft == "a draft"
         await p.press("up")
-        await p.main.conversation.drafts.remember()
+        await p.main.remember()
         assert recall(store.home).drafts == {"one": "a draft"}
 
 
@@ -138,7 +138,7 @@ async def test_the_draft_of_a_deleted_persona_is_not_the_next_ones_and_comes_bac
         await p.press("y")
         await p.until(lambda: p.main.conversation.shown_id == "two")
         await p.until(lambda: p.main.chat_bar.draft == "for two")
-        await p.main.conversation.drafts.remember()
+        await p.main.remember()
         drafts = {"one": "for one alone", "two": "for two"}
         assert recall(store.home).drafts == drafts
         p.main.chat_bar.input.undo()
@@ -147,7 +147,7 @@ async def test_the_draft_of_a_deleted_persona_is_not_the_next_ones_and_comes_bac
         await p.dialog(Picker)
         await p.press("enter")
         await p.until(lambda: p.main.chat_bar.draft == "for one alone")
-        await p.main.conversation.drafts.remember()
+        await p.main.remember()
         assert recall(store.home).drafts == drafts
 
 

@@ -28,10 +28,10 @@ async def test_a_draft_of_another_window_is_brought_back_by_up(tmp_path: Path) -
     async with program(store, answer("Yes.")) as p:
         p.main.focus_chat()
         p.main.chat_bar.set_draft("mine")
-        await p.main.conversation.drafts.remember()
+        await p.main.remember()
         leave_chat(store.home, {"one": "theirs"})
         p.main.chat_bar.set_draft("mine, and more")
-        await p.main.conversation.drafts.remember()
+        await p.main.remember()
         await p.told("Another window")
         await p.press("up")
         await p.until(lambda: p.main.chat_bar.draft == "theirs")
@@ -42,7 +42,7 @@ async def test_a_draft_of_another_window_is_brought_back_by_up(tmp_path: Path) -
         p.main.focus_chat()
         await p.press("up")
         assert p.main.chat_bar.draft == "theirs"
-        await p.main.conversation.drafts.remember()
+        await p.main.remember()
     left = recall(store.home)
     assert (left.drafts, left.stashed) == ({"one": "mine, and more"}, {"one": ["theirs"]})
 
@@ -53,7 +53,7 @@ async def test_a_program_does_not_take_the_draft_of_one_that_runs(tmp_path: Path
         async with program(store) as p:
             assert p.main.chat_bar.draft == ""
             await p.write("mine")
-            await p.main.conversation.drafts.remember()
+            await p.main.remember()
     async with program(store) as p:
         assert p.main.chat_bar.draft == "mine"
         await p.press("up")
@@ -67,9 +67,9 @@ async def test_a_draft_sent_or_cleared_here_is_not_given_back_and_that_of_the_ot
     with other_program(store.home, "theirs"):
         async with program(store, answer("Yes.")) as p:
             p.main.chat_bar.set_draft("mine")
-            await p.main.conversation.drafts.remember()
+            await p.main.remember()
             await p.run_to_end("mine, sent")
-            await p.main.conversation.drafts.remember()
+            await p.main.remember()
             assert recall(store.home).drafts == {"one": "theirs"}
     async with program(store) as p:
         assert p.main.chat_bar.draft == "theirs"
@@ -79,6 +79,6 @@ async def test_a_draft_of_any_size_is_there_at_the_next_start(tmp_path: Path) ->
     store, text = make_store(tmp_path), "a line of a long draft\n" * 50_000
     async with program(store) as p:
         p.main.chat_bar.set_draft(text)
-        await p.main.conversation.drafts.remember()
+        await p.main.remember()
     async with program(store) as p:
         assert p.main.chat_bar.draft == text

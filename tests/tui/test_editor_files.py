@@ -143,7 +143,7 @@ async def edits(p: Program, monkeypatch: pytest.MonkeyPatch, write: Callable[[st
 
     monkeypatch.setattr(ExternalEditor, "run", edit)
     p.main.prompt.focus()
-    await p.until(lambda: not p.main.conversation.bar_focused)
+    await p.until(lambda: not p.main.chat_bar.has_keys)
     p.main.action_external_editor()
 
 

@@ -43,7 +43,7 @@ async def test_walking_through_all_states_each_key_does_what_the_line_says(tmp_p
         await p.until(lambda: main.prompt.has_focus)
         await says(p, "Esc chat", "Ctrl+O read", "Tab panes")
         await p.press("escape")
-        await p.until(lambda: conversation.bar_focused)
+        await p.until(lambda: p.main.chat_bar.has_keys)
         await p.press("escape")
         assert conversation.panel.state is PanelState.HIDDEN
 
@@ -85,7 +85,7 @@ async def test_walking_through_all_states_each_key_does_what_the_line_says(tmp_p
         await p.press("down")
         assert main.focused is main.settings.field("description")
         await p.press("escape")
-        await p.until(lambda: conversation.bar_focused)
+        await p.until(lambda: p.main.chat_bar.has_keys)
 
         # A run: with a draft Enter steers and Tab queues.
         await p.say("go")
@@ -118,9 +118,9 @@ async def test_walking_through_all_states_each_key_does_what_the_line_says(tmp_p
         await p.press("ctrl+o")
         await says(p, "Ctrl+O back", "1-2 pick", "Enter open")
         await p.press("ctrl+o")
-        assert conversation.bar_focused
+        assert p.main.chat_bar.has_keys
         assert conversation.panel.state is PanelState.PINNED
-        widget = conversation.panel_controller.widget
+        widget = conversation.panel_controller.panel_view
         assert widget is not None
         await p.until(lambda: widget.box._appeared is not None)
         widget.box._appeared = float("-inf")

@@ -38,6 +38,7 @@ from tests.support.program import make_store, program
 from tests.tui.test_app_dialogs import DIALOGS
 from tui.chat.panel_state import PanelState
 from tui.chat.persona_talk import TalkLine
+from tui.chat.view import Queued
 from tui.commands.slash import Completion
 from tui.document.composition import Composition, LinkRow
 from tui.document.document import OpenDocument
@@ -61,7 +62,7 @@ from tui.widgets.persona_list import PersonaEntry, PersonaList
 from tui.widgets.plain_text import LiteralButton, LiteralLabel, LiteralStatic, label
 from tui.widgets.prompt_pane import Banner, PromptPane
 from tui.widgets.question_box import Choices, QuestionBox
-from tui.widgets.queued_messages import Queued, QueuedMessageList
+from tui.widgets.queued_messages import QueuedMessageList
 from tui.widgets.run_strip import RunStrip
 from tui.widgets.talk_panel import TalkPanel
 from tui.widgets.test_input_list import TestInputList

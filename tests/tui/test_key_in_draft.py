@@ -70,7 +70,7 @@ async def test_a_key_in_the_chat_bar_is_sent_only_when_it_is_sent_again(
         p.main.focus_chat()
         p.main.chat_bar.input.post_message(Paste(PASTED))
         await p.until(lambda: p.main.chat_bar.draft == PASTED)
-        await p.main.conversation.drafts.remember()
+        await p.main.remember()
         assert recall(p.store.home).drafts == {}
         await p.press("enter")
         await p.told("looks like an API key")

@@ -64,7 +64,7 @@ async def test_everything_is_given_back_and_the_files_are_gone(tmp_path: Path) -
         await p.open("one")
         await p.until(lambda: p.main.chat_bar.draft == "for one")
         await p.until(lambda: "of another window" in p.main.conversation.sent_messages())
-        await p.main.conversation.drafts.remember()
+        await p.main.remember()
     assert in_dialog(store.home, "two") == "begun" and not begun.exists()
     left = recall(store.home)
     assert left.drafts == {"one": "for one", "two": "soon\nlater\nfor two"}
@@ -174,7 +174,7 @@ async def test_a_damaged_memory_is_said_and_stays_beside_what_is_written_now(tmp
     async with program(store) as p:
         await p.told("What was remembered of this home could not be read")
         p.main.chat_bar.set_draft("new words")
-        await p.main.conversation.drafts.remember()
+        await p.main.remember()
     assert recall(store.home).drafts == {"one": "new words"}
     (aside,) = store.home.state.glob("unreadable-*")
     assert aside.read_text() == "{ damaged"

@@ -77,7 +77,7 @@ async def test_what_is_sent_while_another_persona_is_opened_goes_to_the_one_it_w
             p.main.start(p.main.view.open_persona("one"))
             await p.until(lambda: p.main.conversation.shown_id == "one")
             await p.write("for one")
-            await p.main.conversation.drafts.remember()
+            await p.main.remember()
             assert recall(store.home).drafts == {"one": "for one", "two": "for two only"}
         finally:
             go.set()
@@ -85,7 +85,7 @@ async def test_what_is_sent_while_another_persona_is_opened_goes_to_the_one_it_w
         await p.until(
             lambda: set(p.main.conversation.badges) == {"two"} and not p.main.conversation.runs.working
         )
-        await p.main.conversation.drafts.remember()
+        await p.main.remember()
         assert recall(store.home).drafts == {"one": "for one"}
         assert not said_to(store, "one")
 
@@ -119,7 +119,7 @@ async def test_a_message_is_remembered_until_the_conversation_has_it(tmp_path: P
         hold = begin_late(p)
         await p.say("on its way")
         await p.until(lambda: p.main.conversation.running)
-        await p.main.conversation.drafts.remember()
+        await p.main.remember()
         assert recall(store.home).drafts == {"one": "on its way"}
         hold.set()
         await p.until(lambda: "on its way" in said_to(store, "one"))
@@ -162,7 +162,7 @@ async def test_what_is_sent_while_the_last_run_is_looked_back_at_does_not_come_b
         go.set()
         await p.pilot.pause()
         assert p.main.chat_bar.draft == ""
-        await p.main.conversation.drafts.remember()
+        await p.main.remember()
         assert recall(store.home).drafts == {"one": "the second"}
         hold.set()
         await p.until(lambda: "the second" in said_to(store, "one") and not p.main.conversation.running)
@@ -211,13 +211,13 @@ async def test_an_answer_that_is_not_taken_comes_back_to_its_own_persona(
         await p.until(lambda: p.main.conversation.question is not None)
         monkeypatch.setattr(ConversationManager, "answer", refuse)
         p.main.start(p.main.conversation.questions.answer(p.main.conversation.question.id, "the first"))  # type: ignore[union-attr]
-        await p.main.conversation.drafts.remember()
+        await p.main.remember()
         assert recall(store.home).drafts == {"one": "the first"}
         await p.open("two")
         await p.write("for two")
         hold.set()
         await p.told("The disk is full.")
-        await p.main.conversation.drafts.remember()
+        await p.main.remember()
         assert recall(store.home).drafts == {"one": "the first", "two": "for two"}
         await p.open("one")
         await p.until(lambda: p.main.chat_bar.draft == "the first")

@@ -9,7 +9,8 @@ from textual.events import AppBlur
 
 from agent.models.scripted import ToolUse, answer, failed
 from tests.support.program import Gate, GatedModel, make_store, program
-from tui.app.desktop_notify import announcement, asking, ending
+from tui.app.desktop_notify import announcement
+from tui.chat.labels import asks, ended
 from tui.settings.schema import Settings
 from tui.terminal.capabilities import Capabilities
 
@@ -36,11 +37,11 @@ def test_no_text_leaves_its_sequence() -> None:
 
 
 def test_one_line_says_what_has_become_of_whose_run() -> None:
-    assert ending("Sunny", "completed") == "The agent is done: Sunny"
-    assert ending("Sunny", "failed") == ending("Sunny", None) == "The agent failed: Sunny"
-    assert ending("Sunny", "limit") == "The agent stopped at a limit: Sunny"
+    assert ended("Sunny", "completed") == "The agent is done: Sunny"
+    assert ended("Sunny", "failed") == ended("Sunny", None) == "The agent failed: Sunny"
+    assert ended("Sunny", "limit") == "The agent stopped at a limit: Sunny"
     evil = "a\x1b]0;t\x07\u202eb\n" + "x" * 500
-    for said in (ending(evil, "completed"), asking(evil)):
+    for said in (ended(evil, "completed"), asks(evil)):
         assert len(said) < 100
         assert said.isprintable()
 

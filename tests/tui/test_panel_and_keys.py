@@ -61,7 +61,7 @@ async def test_a_field_under_the_output_has_it_gone_and_who_calls_for_it_gets_th
         await p.until(lambda: p.main.conversation.panel.state is PanelState.HIDDEN)
         assert field.has_focus
         await p.press("ctrl+o")
-        await p.until(lambda: p.main.conversation.bar_focused)
+        await p.until(lambda: p.main.chat_bar.has_keys)
         assert p.main.conversation.panel.state is PanelState.PINNED
 
 
@@ -134,21 +134,21 @@ async def test_a_question_that_lies_over_what_has_the_keys_costs_nothing_while_i
     ask = ToolUse("ask_user", {"question": "Which one? " * 80, "options": ["the first", "the second"]})
     async with program(make_store(tmp_path), answer(ask), size=(120, 40)) as p:
         conversation = p.main.conversation
-        monkeypatch.setattr(conversation.panel_controller, "_lift_settings", lambda _top: None)
+        monkeypatch.setattr(p.main.panel, "_lift_settings", lambda _top: None)
         field = p.main.settings.field("max_tokens")
         p.main.action_go("settings")
         field.focus()
         await p.until(lambda: field.has_focus and field.region)
         p.main.start(conversation.send("/task go", kind="task"))
         looked: list[int] = []
-        cover = conversation.panel_controller.cover
+        cover = p.main.panel.cover
 
         def look() -> None:
             looked.append(field.region.y)
             assert len(looked) < 500, "who looks again and again leaves no turn of the loop to anybody"
             cover()
 
-        monkeypatch.setattr(conversation.panel_controller, "cover", look)
+        monkeypatch.setattr(p.main.panel, "cover", look)
         await p.until(lambda: conversation.question is not None and looked and field.region.y >= top(p), 20)
         looked.clear()
         for _ in range(400):
@@ -180,7 +180,7 @@ async def test_only_the_person_ends_reading(tmp_path: Path) -> None:
         await p.until(lambda: p.app.screen is p.main)
         assert is_reading()
         await p.press("j", "escape")
-        await p.until(lambda: conversation.bar_focused)
+        await p.until(lambda: p.main.chat_bar.has_keys)
         assert not conversation.panel_controller.reading
 
 

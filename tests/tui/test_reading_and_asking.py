@@ -17,7 +17,7 @@ async def test_a_question_says_how_one_comes_back_to_it_from_the_turns(tmp_path:
     async with program(make_store(tmp_path), answer(ASK), settings=Settings(), size=(60, 15)) as p:
         await p.say("/task go")
         await p.until(lambda: p.main.conversation.question is not None)
-        widget = p.main.conversation.panel_controller.widget
+        widget = p.main.conversation.panel_controller.panel_view
         assert widget is not None
         await p.until(lambda: widget.box._appeared is not None)
         widget.box._appeared = float("-inf")
@@ -39,7 +39,7 @@ async def test_a_question_says_where_it_is_answered_while_a_pane_has_the_keys(tm
     async with program(make_store(tmp_path), answer(ASK), settings=Settings()) as p:
         await p.say("/task go")
         await p.until(lambda: p.main.conversation.question is not None)
-        widget = p.main.conversation.panel_controller.widget
+        widget = p.main.conversation.panel_controller.panel_view
         assert widget is not None
         hint = widget.box.query_one(".ask--hint", LiteralLabel)
         await p.until(lambda: "digit" in str(hint.visual))
@@ -53,7 +53,7 @@ async def test_a_digit_picks_an_answer_from_the_turns_and_enter_gives_it(tmp_pat
     async with program(make_store(tmp_path), answer(ASK), settings=Settings()) as p:
         await p.say("/task go")
         await p.until(lambda: p.main.conversation.question is not None)
-        widget = p.main.conversation.panel_controller.widget
+        widget = p.main.conversation.panel_controller.panel_view
         assert widget is not None
         await p.until(lambda: widget.box._appeared is not None)
         widget.box._appeared = float("inf")  # it was not seen for long enough

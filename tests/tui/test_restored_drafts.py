@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 from agent.models.scripted import answer
 from tests.support.drafts import recall
 from tests.support.program import make_store, program
+from tui.chat.input_history import InputHistory
 from tui.drafts.chat_drafts import KEPT, LARGEST, ChatDrafts
 from tui.drafts.store import DraftStore
-from tui.widgets.input_history import InputHistory
 
 KEY = "sk-ant-api03-" + "a1B2" * 20
 

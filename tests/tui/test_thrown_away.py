@@ -234,7 +234,7 @@ async def test_text_of_a_persona_deleted_by_a_command_is_not_offered_and_comes_b
     store = make_store(tmp_path)
     async with program(store) as p:
         await reach_conflict(p)
-        await p.main.conversation.drafts.remember()
+        await p.main.remember()
     version = store.delete("one", by=USER)
     async with program(store) as p:
         assert p.main.documents.id == "two"

@@ -318,7 +318,7 @@ async def test_leaving_a_persona_whose_file_is_gone_keeps_the_text_for_the_next_
         await p.until(lambda: p.state == "gone")
         await p.open("two")
         assert left(store)[PROMPT][1].startswith("my first line")
-        await p.main.conversation.drafts.remember()
+        await p.main.remember()
     async with program(store) as p:
         assert p.main.documents.id == "two"
         p.main.action_write_back()
@@ -339,7 +339,7 @@ async def test_a_persona_that_lost_its_file_is_open_at_the_next_start(
         await lose_file(p)
         time_of[0] += 3
         await p.until(lambda: p.state == "gone" and left(store))
-        await p.main.conversation.drafts.remember()
+        await p.main.remember()
     async with program(store, ready=False) as p:
         await p.until(lambda: p.main.documents is not None and p.state == "gone")
         assert p.prompt.raw.startswith("my first line")
@@ -358,7 +358,7 @@ async def test_what_was_saved_is_in_a_file_that_is_written_back_after_a_restart(
         await lose_file(p)
         time_of[0] += 3
         await p.until(lambda: p.state == "gone" and left(store))
-        await p.main.conversation.drafts.remember()
+        await p.main.remember()
     async with program(store, ready=False) as p:
         await p.until(lambda: p.main.documents is not None and p.state == "gone")
         await p.main.documents.write_back()

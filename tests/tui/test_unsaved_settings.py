@@ -137,7 +137,7 @@ async def test_a_file_that_is_gone_while_only_a_setting_is_unsaved_is_written_ba
         await type_in(p, "description", " and more")
         p.file("one").unlink()
         await p.until(lambda: p.state == "gone" and left(store.home))
-        await p.main.conversation.drafts.remember()
+        await p.main.remember()
     assert not store.path("one").exists()
     async with program(store, ready=False) as p:
         await p.until(

@@ -1,4 +1,4 @@
-"""What is sent to the terminal to tell somebody who looks elsewhere that a run has ended, or waits for them. Pure."""
+"""What is sent to the terminal to tell somebody who looks elsewhere what has happened. Pure."""
 
 from __future__ import annotations
 
@@ -8,31 +8,11 @@ from typing import TYPE_CHECKING
 from tui.terminal.sanitise import one_line
 
 if TYPE_CHECKING:
-    from agent.core.events import Outcome
     from tui.terminal.capabilities import Capabilities
 
 BELL = "\x07"
 BY_777 = ("rxvt", "foot")
 """Beginnings of `TERM` of terminals that know OSC 777 and not OSC 9."""
-
-
-ENDS: Mapping[str, str] = {
-    "failed": "The agent failed",
-    "limit": "The agent stopped at a limit",
-    "cancelled": "The agent was stopped",
-    "refused": "The model refused",
-}
-LONGEST_NAME = 60
-
-
-def ending(name: str, outcome: Outcome | None) -> str:
-    """Return in one line how a run about the persona of this name ended; None: it failed to begin."""
-    return f"{ENDS.get(outcome or 'failed', 'The agent is done')}: {one_line(name, LONGEST_NAME)}"
-
-
-def asking(name: str) -> str:
-    """Return in one line that a task about the persona of this name waits for an answer."""
-    return f"The agent asks you: {one_line(name, LONGEST_NAME)}"
 
 
 def announcement(how: str, text: str, env: Mapping[str, str], terminal: Capabilities) -> str:

@@ -167,12 +167,10 @@ class Shutdown:
         main.conversation.drafts.note()
         save = partial(_save_documents, editing, FILES_WITHIN if by_signal else None)
         # Beside one another, and before the runs stop: either may take longer than there is time.
-        await asyncio.gather(
-            *map(self._try, [main.conversation.drafts.remember, *([save] if editing else [])])
-        )
+        await asyncio.gather(*map(self._try, [main.remember, *([save] if editing else [])]))
         for step in (
             lambda: asyncio.gather(main.conversation.stop_all(SETTLE), self._app.external_editor.give_up()),
-            main.conversation.drafts.remember,
+            main.remember,
             partial(_settle, editing) if editing and by_signal else partial(asyncio.sleep, 0),
         ):
             await self._try(step)

@@ -10,11 +10,10 @@ from tui.chat.labels import Trace
 from tui.chat.panel_state import PanelState
 
 if TYPE_CHECKING:
-    from textual.timer import Timer
-
     from personas.versions.undo import Direction
     from tui.chat.context import ChatContext
     from tui.chat.panel_controller import PanelController
+    from tui.chat.view import Timer
 
 BEAT, CALM_BEAT = 0.5, 1.0
 """Seconds between two looks at the activity line."""
@@ -47,7 +46,7 @@ class ActivityLine:
 
     def show(self) -> None:
         """Say what goes on: in the panel's title, or above the chat bar while the panel is hidden."""
-        if self._panel.widget is None:
+        if self._panel.panel_view is None:
             return
         talk = self._context.talk
         text = ""
@@ -61,7 +60,7 @@ class ActivityLine:
             return  # shown too recently to change again: the next tick of the timer shows it
         if (text, hidden) != (before, was_hidden):
             self._shown = text, hidden, time.monotonic()
-        self._panel.widget.set_title(f"Agent · {text}" if text and not hidden else "Agent")
+        self._panel.panel_view.set_title(f"Agent · {text}" if text and not hidden else "Agent")
         if hidden:
             self._context.bar.set_trace(text or self.trace_text())
         else:

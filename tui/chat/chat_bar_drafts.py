@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Awaitable, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING
 
@@ -12,7 +12,6 @@ from tui.drafts.draft import CHAT, DIALOG, OutboxMessage, is_text
 from tui.drafts.outbox import Outbox, OutgoingMessage
 
 if TYPE_CHECKING:
-    from tui.app.ui_state import UiState
     from tui.chat.context import ChatContext
     from tui.document.controller import DocumentController
 
@@ -30,14 +29,12 @@ class ChatBarDrafts:
         self.outbox = Outbox()
         self._noted: list[OutboxMessage] = []
         self._last_id = ""
-        self._stored_state: UiState | None = None
-        self._storing_state = asyncio.Lock()
         self._recalling: asyncio.Event | None = None
         self.first_time = False
         """Whether nothing was known of this home when it was opened."""
 
     @property
-    def _first_owner(self) -> str:
+    def first_owner(self) -> str:
         """Whose a draft is that was begun before a conversation was shown; empty where nobody knows yet."""
         opened = self._context.document.id if self._context.document is not None else None
         return opened or self._last_id
@@ -79,7 +76,7 @@ class ChatBarDrafts:
     def _in_outbox(self) -> list[OutboxMessage]:
         """Return the messages that are in no conversation's log yet, in the order of sending."""
         on_the_way = [
-            OutboxMessage(message.persona_id or self._first_owner, message.turn_id, message.typed)
+            OutboxMessage(message.persona_id or self.first_owner, message.turn_id, message.typed)
             for message in self.outbox
             if message.typed.strip()
         ]
@@ -115,7 +112,7 @@ class ChatBarDrafts:
         from agent.core.turns import utc_now
 
         text = self._context.bar.draft
-        if not self._context.bar.input.stash():
+        if not self._context.bar.stash():
             return False
         if text.strip():
             self.unsent.stash(self._context.shown_id, text, utc_now())
@@ -130,7 +127,7 @@ class ChatBarDrafts:
             just_sent: what was sent while that was being read.
         """
         self._context.bar.set_sent(self.unsent.with_stashes(self._context.shown_id, messages))
-        sent = self._context.bar.input.sent
+        sent = self._context.bar.sent
         for text in (*self._of_other_windows, *(text for text in just_sent if text not in sent.messages)):
             sent.add(text)
 
@@ -144,7 +141,7 @@ class ChatBarDrafts:
 
     def _show_other_windows(self) -> None:
         """Have Up bring back what was written here in another window, and say so."""
-        sent = self._context.bar.input.sent
+        sent = self._context.bar.sent
         new = [text for text in self._of_other_windows if text not in sent.messages]
         if new and not sent.browsing:
             for text in new:
@@ -165,19 +162,6 @@ class ChatBarDrafts:
             await self._context.document.write_drafts()
             self._show_other_windows()
 
-    async def remember(self) -> None:
-        """Store drafts and outbox, and how the screen stands in the home, if that changed: its disk may hang."""
-        from tui.app import ui_state
-
-        await self.store()
-        if (editing := self._context.document) is None:
-            return
-        async with self._storing_state:  # a later state is never overwritten by an earlier one
-            state = ui_state.UiState(self._context.shown or self._first_owner, self._context.screen.layouts)
-            if state != self._stored_state:
-                self._stored_state = state
-                await editing.workspace.call(ui_state.save, editing.workspace.store.home, state)
-
     @property
     def _written(self) -> str:
         """The draft in the chat bar, and that of a talk: after a crash both come back there."""
@@ -187,7 +171,7 @@ class ChatBarDrafts:
         """Note what is to be in the drafts database; its next writing stores it."""
         if self._context.document is not None:
             drafts = self.unsent.to_store(
-                self._context.shown, self._written, self.answered_now, self._first_owner
+                self._context.shown, self._written, self.answered_now, self.first_owner
             )
             self._context.document.unsaved.note_chat(drafts, self._in_outbox())
 
@@ -211,7 +195,7 @@ class ChatBarDrafts:
             texts = {(key, slot): text for key, slot, text in unsaved.memory_only() if not is_text(slot)}
         else:  # the home is not open
             messages = self._in_outbox()
-            drafts = self.unsent.to_store(self._context.shown, self._written, "", self._first_owner)
+            drafts = self.unsent.to_store(self._context.shown, self._written, "", self.first_owner)
             texts = {key: text for key, (_, text) in drafts.items()}
         found: dict[str, list[str]] = {}
         for (key, slot), text in texts.items():
@@ -227,26 +211,26 @@ class ChatBarDrafts:
 
     # -- recovery -----------------------------------------------------------------------------------------
 
-    async def recall(self, editing: DocumentController) -> str:
-        """The home is open: take what ended programs left; returns the id of the persona that was open last."""
+    async def recall(self, editing: DocumentController, last: Awaitable[str | None]) -> str:
+        """The home is open: take what ended programs left.
+
+        Args:
+            editing: the documents of the home.
+            last: gives the id of the persona that was open last, empty for none; None in a home never opened before.
+
+        Returns:
+            That id.
+        """
         self._recalling = asyncio.Event()
         try:
-            await self._recall(editing)
+            await self._recall(editing, await last)
         finally:
             self._recalling.set()
             self._recalling = None
         return self._last_id
 
-    async def _recall(self, editing: DocumentController) -> None:
-        from tui.app import ui_state
-
-        workspace = editing.workspace
-        home = workspace.store.home
-        state = await workspace.call(ui_state.load, home)
-        self.first_time = state is None
-        self._last_id = state.persona_id if state is not None else ""
-        if state is not None:
-            self._context.screen.take_layouts(state.layouts)
+    async def _recall(self, editing: DocumentController, last: str | None) -> None:
+        self.first_time, self._last_id = last is None, last or ""
         # What fails here lies where it was until the next start; what is written is stored all the same.
         for step in (self._recover_drafts, self._recover_messages, self._take_from_editors):
             await self._context.screen.start(step(editing))

@@ -11,9 +11,8 @@ if TYPE_CHECKING:
     from tui.chat.broadcast import Broadcast
     from tui.chat.conversation_state import Conversation
     from tui.chat.conversations import ConversationManager
-    from tui.chat.host import ConversationHost
+    from tui.chat.view import BarView, ChatView
     from tui.document.controller import DocumentController
-    from tui.widgets.chat_bar import ChatBar
 
 
 class ChatContext:
@@ -32,7 +31,7 @@ class ChatContext:
         settled: set while the conversation of the open persona is read, or there is none.
     """
 
-    def __init__(self, screen: ConversationHost, on_change: Callable[[], None]) -> None:
+    def __init__(self, screen: ChatView, on_change: Callable[[], None]) -> None:
         self.screen = screen
         self.sync = on_change
         self.document: DocumentController | None = None
@@ -43,7 +42,7 @@ class ChatContext:
         self.settled = asyncio.Event()
 
     @property
-    def bar(self) -> ChatBar:
+    def bar(self) -> BarView:
         """The chat bar."""
         return self.screen.chat_bar
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from personas.errors import PersonaError
 from tui.chat.activity_line import ActivityLine
 from tui.chat.chat_bar_drafts import ChatBarDrafts
+from tui.chat.chat_bar_labels import HINT
 from tui.chat.context import ChatContext
 from tui.chat.history import ConversationHistory
 from tui.chat.labels import spent
@@ -20,21 +21,19 @@ from tui.chat.tasks import TaskController
 from tui.commands.slash import as_typed
 from tui.drafts.chat_drafts import below
 from tui.settings.schema import OFFLINE
-from tui.widgets.chat_bar_labels import HINT
 
 if TYPE_CHECKING:
     from agent.chat.chat import Chat
     from agent.core.model import Model
     from agent.jobs.agent_jobs import AgentJobs
     from agent.jobs.job import AgentKind, Question
+    from agent.outputs.evaluator import Evaluator
     from tui.chat.broadcast import Broadcast
     from tui.chat.conversation_state import Conversation
     from tui.chat.conversations import Badge, ConversationManager
-    from tui.chat.host import ConversationHost
+    from tui.chat.view import ChatView, PanelView, TurnsView
     from tui.drafts.outbox import OutgoingMessage
     from tui.settings.schema import Settings
-    from tui.widgets.agent_panel import AgentPanel
-    from tui.widgets.conversation import ConversationView
 
 
 ENDS_WHEN_DONE = "quits when done"
@@ -49,6 +48,11 @@ SETTINGS_WITHIN = 1.0
 class ConversationController:
     """Shows and sends what is said about the open persona; each part has its own subject.
 
+    Args:
+        screen: the main screen.
+        evaluator: gives what runs and judges test inputs, by the settings as they are now; may block.
+        note_fault: keeps a fault in the log. Blocking.
+
     Attributes:
         panel_controller: when the panel shows, and what it covers.
         drafts: the draft in the chat bar, and the outbox.
@@ -59,7 +63,13 @@ class ConversationController:
         runs: what runs tell.
     """
 
-    def __init__(self, screen: ConversationHost) -> None:
+    def __init__(
+        self,
+        screen: ChatView,
+        evaluator: Callable[[], Evaluator],
+        note_fault: Callable[[BaseException], None],
+    ) -> None:
+        self._evaluator, self._keep_fault = evaluator, note_fault
         self._context = context = ChatContext(screen, self.sync)
         self.panel_controller = panel = PanelController(context)
         self.drafts = ChatBarDrafts(context)
@@ -71,7 +81,7 @@ class ConversationController:
         self._usual_hint = HINT
         self._attached = asyncio.Event()
 
-    def begin(self, panel: AgentPanel) -> None:
+    def begin(self, panel: PanelView) -> None:
         """The panel is there: conversations can be."""
         from tui.chat.conversations import ConversationManager
 
@@ -110,7 +120,7 @@ class ConversationController:
         return self._context.talks
 
     @property
-    def view(self) -> ConversationView:
+    def view(self) -> TurnsView:
         """The turns on the screen."""
         return self.panel_controller.view
 
@@ -180,9 +190,7 @@ class ConversationController:
             if self._context.document is not None and self._context.document.id == talk.persona_id:
                 await self._context.document.flush()
 
-        outputs = AgentOutputs(
-            workspace.store, talk.persona_id, lambda: self._context.screen.outputs.evaluator
-        )
+        outputs = AgentOutputs(workspace.store, talk.persona_id, self._evaluator)
         chat = Chat(
             workspace.store,
             talk.persona_id,
@@ -199,7 +207,7 @@ class ConversationController:
         return chat
 
     def _note_fault(self, error: Exception) -> None:
-        self._context.screen.start(asyncio.to_thread(self._context.screen.program.shutdown.note_fault, error))
+        self._context.screen.start(asyncio.to_thread(self._keep_fault, error))
 
     @property
     def settled(self) -> asyncio.Event:
@@ -219,8 +227,8 @@ class ConversationController:
             self.drafts.unsent.texts[self._context.shown] = self._context.bar.unsent
         self._leave_talk()
         typed = "" if self._context.shown is not None else self._context.bar.unsent
-        just_sent = () if self._context.shown is not None else self._context.bar.input.sent.messages
-        self._context.bar.input.sent.begin()
+        just_sent = () if self._context.shown is not None else self._context.bar.sent.messages
+        self._context.bar.sent.begin()
         goes_on = self._context.shown == persona_id or typed.strip()
         show_draft = self._context.bar.set_draft if goes_on else self._context.bar.begin_draft
         if self._context.shown is not None:
@@ -263,7 +271,7 @@ class ConversationController:
         self.sync()
 
     def _clear_view(self) -> None:
-        if self.panel_controller.widget is not None:
+        if self.panel_controller.panel_view is not None:
             self.panel_controller.view.clear()
         self.panel_controller.machine.reset()
         self.activity.trace.clear()
@@ -290,7 +298,7 @@ class ConversationController:
         finally:  # whatever happened: nobody waits for it any more
             if self._context.shown in (persona_id, None):
                 self.settled.set()
-                self._context.bar.input.take_kept_ups()
+                self._context.bar.take_kept_ups()
         self.sync()
 
     async def show_unread(self) -> None:
@@ -314,7 +322,7 @@ class ConversationController:
         self._context.talk = talk
         persona_id = talk.persona_id
         had_news, talk.news = talk.news, False
-        self.history.show(talk, self._context.bar.input.sent.messages)
+        self.history.show(talk, self._context.bar.sent.messages)
         self.panel_controller.machine.reset(pinned=talk.pinned)
         if talk.running or had_news:
             # what was said while another persona was open comes up like an answer
@@ -426,9 +434,8 @@ class ConversationController:
 
     async def _look_at_settings(self) -> None:
         """A message goes by the settings as they are; a disk that hangs does not hold it up."""
-        if self._context.screen.program.preferences is not None:
-            look = self._context.screen.start(self._context.screen.program.look_at_settings())
-            await asyncio.wait({look}, timeout=SETTINGS_WITHIN)
+        look = self._context.screen.start(self._context.screen.program.look_at_settings())
+        await asyncio.wait({look}, timeout=SETTINGS_WITHIN)
 
     async def _talk_for(self, persona_id: str) -> Conversation | None:
         """Return the conversation about a persona, opened where that was not possible before.
@@ -477,8 +484,8 @@ class ConversationController:
     def sync(self) -> None:
         """Bring panel, chat bar and marks in line with what is."""
         if (
-            self.panel_controller.widget is None
-            or not self.panel_controller.widget.is_mounted
+            self.panel_controller.panel_view is None
+            or not self.panel_controller.panel_view.is_mounted
             or self._context.is_over
         ):
             return
@@ -493,11 +500,11 @@ class ConversationController:
         state = self.panel_controller.machine.state
         if state is PanelState.HIDDEN and self.panel_controller.reading:
             self.panel_controller.stop_reading()
-        self.panel_controller.widget.show_state(state)
-        self.panel_controller.widget.enlarge(self.panel_controller.machine.enlarged)
+        self.panel_controller.panel_view.show_state(state)
+        self.panel_controller.panel_view.enlarge(self.panel_controller.machine.enlarged)
         self.panel_controller.show_way_back()
         self._context.bar.show_output_button(
-            state is PanelState.HIDDEN and bool(self.panel_controller.view.layout_model.entries)
+            state is PanelState.HIDDEN and not self.panel_controller.view.is_empty
         )
         self._context.bar.set_hint(self.tasks.hint(self._usual_hint), can_continue=self.tasks.can_continue)
         self._context.bar.set_task_mode(self.tasks.task_mode)
@@ -507,24 +514,44 @@ class ConversationController:
         self.activity.show()
         self.activity.keep_time()
         self.panel_controller.arm()
-        self._context.screen.call_after_refresh(self.panel_controller.cover)
+        self.panel_controller.panel_view.cover_soon()
         self._context.screen.show_badges()
 
     def tick(self) -> None:
-        """A second went by: ages, durations, and what is to be remembered."""
+        """A second went by: ages, durations, and drafts to be stored."""
         self._context.screen.start_once(self.drafts.store)
-        self._context.screen.start_once(self.drafts.remember)
         if not self._context.running:
             self.activity.show()
             self._context.screen.start_once(self.history.catch_up)
 
-    # -- the chat bar -------------------------------------------------------------------------------------
+    def page(self, pages: int) -> None:
+        """Scroll by so many pages what is asked, else the turns; where they are hidden, show them. 0: go to the end."""
+        if not pages:
+            if self.panel_controller.panel_shown:
+                self.view.follow()
+                self.panel_controller.interacted()
+        elif self.questions.scroll_question(pages):
+            return
+        elif self.panel_controller.panel_shown:
+            self.view.page(pages)
+            self.panel_controller.interacted()
+        else:
+            self.panel_controller.panel_event("show_output")
 
-    @property
-    def bar_focused(self) -> bool:
-        """Whether the chat bar has the keys."""
-        return self._context.screen.focused is self._context.bar.input
+    async def find(self, text: str) -> int:
+        """Read the conversation where a text was said; return in how many turns it was."""
+        await self.settled.wait()
+        was_reading = self.panel_controller.reading
+        await self.history.load_older()  # all that was ever said is looked through
+        if not was_reading:
+            self.panel_controller.start_reading()  # before the search, which goes to what it finds
+        found = self.view.search(text)
+        if not found and not was_reading:
+            self.panel_controller.end_reading()
+        return found
+
+    # -- the chat bar -------------------------------------------------------------------------------------
 
     def sent_messages(self) -> list[str]:
         """What the person sent, latest first."""
-        return self._context.bar.input.sent.find("")
+        return self._context.bar.sent.find("")

@@ -17,7 +17,6 @@ if TYPE_CHECKING:
     from agent.core.model import Model, Usage
     from agent.core.turns import CustomTurn, Turn, UserTurn
     from agent.jobs.job import Job, Question
-    from tui.widgets.conversation.view import ViewState
 
 
 @dataclass
@@ -68,7 +67,7 @@ class Conversation:
     heard: bool = True
     model: Model | None = None
     failure: str = ""
-    kept: ViewState | None = None
+    kept: object | None = None
     pinned: bool = False
     beginning: bool = False
     reread: bool = False

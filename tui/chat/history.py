@@ -16,7 +16,6 @@ if TYPE_CHECKING:
     from tui.chat.context import ChatContext
     from tui.chat.conversation_state import Conversation
     from tui.chat.panel_controller import PanelController
-    from tui.screens.dialogs.confirm import Confirm
 
 
 class ConversationHistory:
@@ -142,21 +141,16 @@ class ConversationHistory:
 
     async def clear(self) -> None:
         """Begin a new conversation after asking once; `unclear` brings the old one back."""
-        from tui.screens.dialogs.confirm import Confirm
-
         if self._context.settled.is_set() and not self._can_clear():
             return
-        asked = Confirm(
-            "Begin a new conversation?", "/unclear brings this one back.", action="Clear", keep="Keep"
+        is_wanted = await self._context.screen.confirm(
+            "Begin a new conversation?",
+            "/unclear brings this one back.",
+            action="Clear",
+            keep="Keep",
+            reading=self._read_for_clear(),
         )
-        reading = self._context.screen.start(self._read_for_clear(asked))
-        if (
-            not await self._context.screen.ask(asked)
-            or not await reading
-            or (talk := self._context.talk) is None
-        ):
-            return
-        if talk.chat is None:
+        if not is_wanted or (talk := self._context.talk) is None or talk.chat is None:
             return
         await asyncio.to_thread(talk.chat.clear)
         talk.older = None
@@ -182,20 +176,14 @@ class ConversationHistory:
             return True
         return False
 
-    async def _read_for_clear(self, asked: Confirm) -> bool:
-        """Say in the question what stays behind, once that is read; close it where nothing can be cleared."""
-        left = None
-        try:
-            await self._context.settled.wait()
-            talk = self._context.talk
-            if self._can_clear() and talk is not None and talk.chat is not None:
-                left = await self._leave_task(talk.chat)
-        finally:
-            if left is None:
-                asked.dismiss(None)
-        if left:
-            asked.explain(f"{left} /unclear brings it back.")
-        return left is not None
+    async def _read_for_clear(self) -> str | None:
+        """Return what to say of a task that stays behind; None where nothing can be cleared."""
+        await self._context.settled.wait()
+        talk = self._context.talk
+        if not self._can_clear() or talk is None or talk.chat is None:
+            return None
+        left = await self._leave_task(talk.chat)
+        return f"{left} /unclear brings it back." if left else left
 
     async def _leave_task(self, chat: Chat) -> str | None:
         """Return what is said of a task that stays behind in the open conversation; None, told, where it waits."""

@@ -1,4 +1,4 @@
-"""The small texts about runs: what the agent did last, and which model took how much. Pure."""
+"""The small texts about runs: what the agent did last, how a run ended, and which model took how much. Pure."""
 
 from __future__ import annotations
 
@@ -9,13 +9,20 @@ from tui.chat.activity import spent_parts
 from tui.terminal.sanitise import both_ends, one_line
 
 if TYPE_CHECKING:
-    from agent.core.events import ToolEnd
+    from agent.core.events import Outcome, ToolEnd
     from personas.versions.undo import Direction
     from tui.chat.conversation_state import Conversation
 
 
 LONGEST_NAME = 24
 """Cells that the name of a model takes at most beside what keys do."""
+
+ENDS: Mapping[str, str] = {
+    "failed": "The agent failed",
+    "limit": "The agent stopped at a limit",
+    "cancelled": "The agent was stopped",
+    "refused": "The model refused",
+}
 
 
 class Trace:
@@ -107,3 +114,13 @@ def spent(model: str, talk: Conversation | None) -> str:
     if talk is not None and talk.usage is not None:
         parts += spent_parts(talk.usage, talk.cost)
     return " · ".join(part for part in parts if part)
+
+
+def ended(name: str, outcome: Outcome | None) -> str:
+    """Return in one line how a run about the persona of this name ended; None: it failed to begin."""
+    return f"{ENDS.get(outcome or 'failed', 'The agent is done')}: {one_line(name, 60)}"
+
+
+def asks(name: str) -> str:
+    """Return in one line that a task about the persona of this name waits for an answer."""
+    return f"The agent asks you: {one_line(name, 60)}"

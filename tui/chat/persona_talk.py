@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from agent.outputs.variant import Variant
     from personas.changes import AddTestInput
     from personas.store import Store
-    from tui.app.host import Host
+    from tui.chat.view import ChatHost
     from tui.document.controller import DocumentController
 
 AGAIN = "/continue asks again."
@@ -80,7 +80,7 @@ class PersonaTalk:
 
     def __init__(
         self,
-        host: Host,
+        host: ChatHost,
         documents: Callable[[], DocumentController | None],
         evaluator: Callable[[], Evaluator],
         *,

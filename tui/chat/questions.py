@@ -32,20 +32,20 @@ class QuestionController:
     def leave(self) -> None:
         """Another conversation is about to be shown: its question is asked anew."""
         self._asked = None
-        if self._panel.widget is not None:
-            self._panel.widget.ask(None)
+        if self._panel.panel_view is not None:
+            self._panel.panel_view.ask(None)
 
     def show(self, *, mine: bool = False) -> None:
         """Bring panel and chat bar in line with what is asked; `mine`: the draft was begun for it."""
         question = self._context.question
         key = question.id if question is not None else None
-        if key != self._asked and self._panel.widget is not None:
+        if key != self._asked and self._panel.panel_view is not None:
             if self._asked is not None:
                 self._panel.machine.ask_closed(self._asked)
             self._asked = key
             if self._context.bar.draft == REFUSAL:
                 self._context.bar.set_draft("")  # there is nothing to refuse any more
-            self._panel.widget.ask(question)
+            self._panel.panel_view.ask(question)
             if key is not None:
                 self._panel.machine.ask_opened(key)
         if question is not None:
@@ -61,8 +61,8 @@ class QuestionController:
 
     def pick(self, key: str) -> None:
         """A key of the empty chat bar, for the options."""
-        if self._panel.widget is not None:
-            self._panel.widget.box.press(key)
+        if self._panel.panel_view is not None:
+            self._panel.panel_view.press(key)
 
     def ask_reason(self) -> bool:
         """Ask in the chat bar why the open approval is refused; return False where the draft is for something else."""
@@ -71,8 +71,8 @@ class QuestionController:
             return False
         self._context.bar.set_draft(f"{REFUSAL}{self._context.bar.draft}")
         self._context.screen.focus_chat()
-        assert self._panel.widget is not None
-        self._panel.widget.box.ask_reason()
+        assert self._panel.panel_view is not None
+        self._panel.panel_view.ask_reason()
         return True
 
     @property
@@ -88,8 +88,8 @@ class QuestionController:
         """Scroll the question, if it is longer than its room; return whether it was."""
         return (
             self._context.question is not None
-            and self._panel.widget is not None
-            and self._panel.widget.box.scroll_text(pages)
+            and self._panel.panel_view is not None
+            and self._panel.panel_view.scroll_question(pages)
         )
 
     @property
@@ -97,8 +97,8 @@ class QuestionController:
         """Whether the question has been on the screen long enough for what is sent to be its answer."""
         return (
             self._context.question is not None
-            and self._panel.widget is not None
-            and self._panel.widget.box.ready
+            and self._panel.panel_view is not None
+            and self._panel.panel_view.may_answer
         )
 
     def answer(self, question_id: str, text: str) -> Coroutine[Any, Any, None]:

@@ -6,7 +6,7 @@ import time
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from tui.app import desktop_notify as notifying
+from tui.chat.labels import asks, ended
 
 if TYPE_CHECKING:
     from agent.core.events import AgentEnd, Event
@@ -42,7 +42,9 @@ class RunEvents:
         """The names of all personas the agent works on, or is about to."""
         talks, broadcast = self._context.talks, self._context.broadcast
         working = [talk.persona_id for talk in (talks.working if talks else [])]
-        return [self._name(one) for one in [*working, *(broadcast.to_come if broadcast else [])]]
+        return [
+            self._context.screen.name_of(one) for one in [*working, *(broadcast.to_come if broadcast else [])]
+        ]
 
     def stop_working(self) -> None:
         """Stop all of them, by the person's word."""
@@ -51,10 +53,6 @@ class RunEvents:
         if self._context.talks is not None:
             for talk in self._context.talks.working:
                 self._context.talks.stop(talk)
-
-    def _name(self, persona_id: str) -> str:
-        entry = self._context.screen.personas.entries.get(persona_id)
-        return entry.name if entry is not None else persona_id
 
     def _show_badges(self) -> None:
         if not self._context.is_over:
@@ -103,7 +101,7 @@ class RunEvents:
         program = self._context.screen.program
         if talk.time.seconds(time.monotonic()) >= program.settings.notify_after:
             outcome = end.outcome if end is not None and not talk.failure else None
-            program.announce(notifying.ending(self._name(talk.persona_id), outcome))
+            program.announce(ended(self._context.screen.name_of(talk.persona_id), outcome))
         if self.when_idle is not None and not self.working:
             self.when_idle()
 
@@ -128,7 +126,7 @@ class RunEvents:
             return
         self._delaying = question.id
         self._context.screen.show_message(
-            f"{self._name(persona_id)} is asking something. The program will end once you have answered and the task "
+            f"{self._context.screen.name_of(persona_id)} is asking something. The program will end once you have answered and the task "
             "is done; quit again to leave it waiting or to stay."
         )
 
@@ -138,7 +136,7 @@ class RunEvents:
         question = talk.question if talk is not None and talk.running else None
         if question is not None and question.id not in self._announced and not self._context.is_over:
             self._announced.add(question.id)
-            self._context.screen.program.announce(notifying.asking(self._name(persona_id)))
+            self._context.screen.program.announce(asks(self._context.screen.name_of(persona_id)))
 
     def marked(self, talk: Conversation, mark: CustomTurn) -> None:
         if talk is self._context.talk and not self._context.is_over:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Coroutine
 from typing import TYPE_CHECKING, Any
 
+from tui.chat.view import Queued
 from tui.commands.slash import as_typed
-from tui.widgets.queued_messages import Queued
 
 if TYPE_CHECKING:
     from tui.chat.chat_bar_drafts import ChatBarDrafts

@@ -58,7 +58,7 @@ async def edit_draft(app: PersonaApp) -> None:
             bar.set_draft(merged(text, bar.draft, written))  # of a talk, whose draft is on no disk
         elif news:
             main.conversation.drafts.take_draft(persona_id, text, written, older=main.chat_bar.asked != asked)
-            await main.conversation.drafts.remember()
+            await main.remember()
         left_others = bool(failure) and await asyncio.to_thread(draft.has_others)
         if left_others:
             await asyncio.to_thread(draft.keep, written)

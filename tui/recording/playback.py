@@ -61,7 +61,7 @@ async def play(
     if talk is None:
         return False
     screen.chat_bar.set_status(LABEL)
-    conversation.view.add_notice("This is a recorded run. The changes are real, in a temporary folder.")
+    screen.turns.add_notice("This is a recorded run. The changes are real, in a temporary folder.")
     whole = await _play_runs(screen, recording, model, talk, hands)
     screen.chat_bar.set_status("")
     return whole
@@ -144,7 +144,7 @@ def _completed(talk: Conversation) -> bool:
 
 async def _show_change(screen: MainScreen, talk: Conversation, seconds: float) -> bool:
     """Open the first diff of the last run for a moment; return False as `_wait` does."""
-    view = screen.conversation.view
+    view = screen.turns
     place = first_change(screen, talk)
     if place is None or not view.toggle(place):
         return True
@@ -159,5 +159,5 @@ async def _show_change(screen: MainScreen, talk: Conversation, seconds: float) -
 def first_change(screen: MainScreen, talk: Conversation) -> int | None:
     """Return the number of the entry with the first change of the last run; None if it changed nothing."""
     calls = [event.call.id for event in talk.events if isinstance(event, ToolEnd) and event.details]
-    entries = screen.conversation.view.layout_model.entries
+    entries = screen.turns.layout_model.entries
     return next((index for index, entry in enumerate(entries) if entry.key in calls), None)

@@ -105,6 +105,32 @@ class AgentPanel(Vertical, can_focus=False):
         self._set_height()
         self._fit_box()
 
+    @property
+    def has_answers(self) -> bool:
+        """Whether the question has answers to pick from."""
+        return self.box.choices.count > 0
+
+    @property
+    def may_answer(self) -> bool:
+        """Whether the question was visible long enough for a key to be meant for it."""
+        return self.box.ready
+
+    def ask_reason(self) -> None:
+        """No was picked: show how to give a reason."""
+        self.box.ask_reason()
+
+    def press(self, key: str) -> None:
+        """Take a key of the empty chat bar for the answers."""
+        self.box.press(key)
+
+    def scroll_question(self, pages: int) -> bool:
+        """Scroll a question that is longer than its room; return whether it is."""
+        return self.box.scroll_text(pages)
+
+    def show_way_back(self, text: str) -> None:
+        """Say in the question how one comes back to it; empty for what is said else."""
+        self.box.show_way_back(text)
+
     def enlarge(self, enlarged: bool) -> None:
         """Take the full height of the stage, or fit the content."""
         if enlarged != self._enlarged:

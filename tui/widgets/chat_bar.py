@@ -17,15 +17,16 @@ from textual.message import Message
 from textual.widget import Widget
 from textual.widgets import Button, TextArea
 
+from tui.chat.chat_bar_labels import HINT, WORKING, Mode, action_label, placeholder, toggle_label
+from tui.chat.input_history import InputHistory, without_repeats
+from tui.chat.view import Queued
 from tui.commands import slash
 from tui.terminal.sanitise import one_line
 from tui.terminal.secrets import SendTwiceGuard, is_key
-from tui.widgets.chat_bar_labels import HINT, WORKING, Mode, action_label, placeholder, toggle_label
 from tui.widgets.chat_input import ChatInput
 from tui.widgets.command_list import CommandList
-from tui.widgets.input_history import without_repeats
 from tui.widgets.plain_text import LiteralButton, LiteralLabel
-from tui.widgets.queued_messages import Queued, QueuedMessageList
+from tui.widgets.queued_messages import QueuedMessageList
 from tui.widgets.virtual_list import VirtualList
 
 
@@ -151,14 +152,24 @@ class ChatBar(Vertical):
         return self.query_one(ChatInput)
 
     @property
+    def has_keys(self) -> bool:
+        """Whether what is typed goes there."""
+        return self.screen.focused is self.input
+
+    @property
     def draft(self) -> str:
         """What is written and not sent."""
         return self.input.text
 
     @property
+    def sent(self) -> InputHistory:
+        """What Up brings back."""
+        return self.input.sent
+
+    @property
     def unsent(self) -> str:
         """All unsent text, also the draft while Up shows an earlier message."""
-        return self.input.sent.unsent(self.draft)
+        return self.sent.unsent(self.draft)
 
     @property
     def mode(self) -> Mode:
@@ -189,14 +200,22 @@ class ChatBar(Vertical):
 
     def begin_draft(self, text: str) -> None:
         """Show the draft of another conversation, with an empty undo history."""
-        self.input.sent.begin()
+        self.sent.begin()
         self.set_draft(text)
         self.input.history.clear()
+
+    def stash(self) -> bool:
+        """Clear the draft into what Up brings back; return whether there was any."""
+        return self.input.stash()
+
+    def take_kept_ups(self) -> None:
+        """What Up brings back is known: do what was pressed before."""
+        self.input.take_kept_ups()
 
     def set_sent(self, messages: list[str]) -> None:
         """Set the history of sent messages, oldest first, as typed; the draft stays."""
         draft = self.draft
-        if (text := self.input.sent.replace_messages(without_repeats(messages), draft)) != draft:
+        if (text := self.sent.replace_messages(without_repeats(messages), draft)) != draft:
             self.set_draft(text)
 
     def set_mode(
@@ -236,7 +255,7 @@ class ChatBar(Vertical):
         self._show_part(self.queued, bool(queued), before=".chat--row")
         self.queued.show(queued)
         self.input.has_queued = bool(queued)
-        self.input.sent.leave_out(slash.as_typed(one.text) for one in queued)
+        self.sent.leave_out(slash.as_typed(one.text) for one in queued)
         self._say_what_edits()
 
     def _say_what_edits(self) -> None:
@@ -316,7 +335,7 @@ class ChatBar(Vertical):
         text = self.draft if text is None else text
         if not text.strip():
             return False
-        rest = self.input.sent.unsent()
+        rest = self.sent.unsent()
         if not self._may_go(text):
             return True
         mode = self.mode
@@ -331,12 +350,12 @@ class ChatBar(Vertical):
     def _may_go(self, text: str) -> bool:
         """Add a text to the history and return whether to send it. An API key is not added, and sent only on the second try."""
         if not is_key(text):
-            self.input.sent.add(text)
+            self.sent.add(text)
         elif not text.startswith("/") and not self._second_thought.lets(text, monotonic()):
             self.post_message(self.ApiKeyFound())
             return False
         else:
-            self.input.sent.begin()
+            self.sent.begin()
         return True
 
     def contains_screen(self, x: int, y: int) -> bool:

@@ -9,9 +9,9 @@ from textual import events
 from textual.message import Message
 from textual.widgets.text_area import Edit, EditResult
 
+from tui.chat.input_history import InputHistory
 from tui.commands.slash import Completion
 from tui.widgets.command_list import CommandList
-from tui.widgets.input_history import InputHistory
 from tui.widgets.text.safe_text_area import SafeTextArea
 
 NEWLINE_KEYS = frozenset(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 from rich.cells import cell_len, set_cell_size
 from rich.segment import Segment
@@ -13,20 +13,13 @@ from textual.message import Message
 from textual.strip import Strip
 from textual.widget import Widget
 
+from tui.chat.view import Queued
 from tui.terminal.sanitise import one_line
 from tui.widgets.plain_text import NotSelectable
 from tui.widgets.theme_styles import ink
 
 MOST = 3
 """Lines that are shown at once: the newest."""
-
-
-class Queued(NamedTuple):
-    """A queued message; `later`: for the end of the run, not for the end of the present tool call."""
-
-    key: str
-    text: str
-    later: bool
 
 
 class QueuedMessageList(NotSelectable, Widget, can_focus=False):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Awaitable
 from typing import ClassVar
 
 from textual import on
@@ -65,6 +66,18 @@ class Confirm(Dialog[bool]):
         for shown in self.query(".dialog-text").results(VirtualStatic):
             shown.update(text)
             self.fit_soon()
+
+    async def explain_later(self, reading: Awaitable[str | None]) -> bool:
+        """Say what follows from it once that is read; where it is None there is nothing to ask. Return whether there is."""
+        text = None
+        try:
+            text = await reading
+        finally:
+            if text is None:
+                self.dismiss(None)
+        if text:
+            self.explain(text)
+        return text is not None
 
     def action_answer(self, answer: bool) -> None:
         if self.ready:

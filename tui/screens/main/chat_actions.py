@@ -156,15 +156,8 @@ class ChatActions:
         )
         if not text:
             return
-        await self._chat.settled.wait()
-        was_reading = self._chat.panel_controller.reading
-        await self._chat.history.load_older()  # all that was ever said is looked through
-        if not was_reading:
-            self._chat.panel_controller.start_reading()  # before the search, which goes to what it finds
-        found = self._chat.view.search(text)
+        found = await self._chat.find(text)
         if not found:
-            if not was_reading:
-                self._chat.panel_controller.end_reading()
             self._host.show_message(f"Not found in the conversation: {text}")
             return
         keymap = self._host.keymap

@@ -119,18 +119,4 @@ class ChatPane(ChatBar):
     @on(ChatBar.Paged)
     def _scroll_output(self, event: ChatBar.Paged) -> None:
         event.stop()
-        if pages := event.pages:
-            self._conversations.once_read(lambda: self._page(pages))
-        elif self._conversations.panel_controller.panel_shown:
-            self._conversations.view.follow()
-            self._conversations.panel_controller.interacted()
-
-    def _page(self, pages: int) -> None:
-        chat = self._conversations
-        if chat.questions.scroll_question(pages):
-            return
-        if chat.panel_controller.panel_shown:
-            chat.view.page(pages)
-            chat.panel_controller.interacted()
-        else:
-            chat.panel_controller.panel_event("show_output")
+        self._conversations.once_read(lambda: self._conversations.page(event.pages))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from personas.errors import PersonaError
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from tui.outputs.controller import OutputsController
     from tui.screens.dialogs.comparison import ShowComparison
     from tui.screens.main.persona_view import PersonaView
+    from tui.widgets.conversation import ConversationView
 
 
 class Prepared(NamedTuple):
@@ -52,6 +53,7 @@ class ComparisonActions:
         view: shows the open persona.
         outputs: what runs and holds its outputs.
         conversations: the persona's conversation, whose runs changed its prompt.
+        turns: gives its turns in the panel.
     """
 
     def __init__(
@@ -60,16 +62,17 @@ class ComparisonActions:
         view: PersonaView,
         outputs: OutputsController,
         conversations: ConversationController,
+        turns: Callable[[], ConversationView],
     ) -> None:
         self._host, self._view, self._outputs = host, view, outputs
-        self._chat = conversations
+        self._chat, self._turns = conversations, turns
 
     def action_compare_versions(self) -> None:
         self._host.start(self.compare())
 
     def compare_read_run(self) -> bool:
         """Show what the run did that is being read; False where that has not changed the prompt."""
-        view = self._chat.view
+        view = self._turns()
         if not view.reads_prompt_change:
             return False
         self.compare_run(view.turns_up_from_cursor())

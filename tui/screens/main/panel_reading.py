@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from tui.chat.controller import ConversationController
     from tui.screens.main.persona_view import PersonaView
     from tui.widgets.chat_bar import ChatBar
+    from tui.widgets.conversation import ConversationView
 
 DIGITS = frozenset("0123456789")
 
@@ -24,6 +25,7 @@ class PanelReading:
     Args:
         host: the main screen.
         conversations: what is said.
+        turns: gives the turns in the panel.
         chat_bar: where a digit goes that answers.
         view: shows the open persona, of which a run can be undone.
         find: asks what to look for.
@@ -33,11 +35,12 @@ class PanelReading:
         self,
         host: Host,
         conversations: ConversationController,
+        turns: Callable[[], ConversationView],
         chat_bar: ChatBar,
         view: PersonaView,
         find: Callable[[], None],
     ) -> None:
-        self._host, self._chat, self._chat_bar = host, conversations, chat_bar
+        self._host, self._chat, self._turns, self._chat_bar = host, conversations, turns, chat_bar
         self._view, self._find = view, find
 
     def take_key(self, event: events.Key) -> None:
@@ -59,7 +62,7 @@ class PanelReading:
 
     def action_read(self, what: str) -> None:
         """Do what a key does while the panel is read, by the last part of its command's id."""
-        view = self._chat.view
+        view = self._turns()
         keys: dict[str, Callable[[], Any]] = {
             "next": lambda: view.move_cursor(1),
             "previous": lambda: view.move_cursor(-1),
@@ -79,11 +82,11 @@ class PanelReading:
 
     async def _read_first(self) -> None:
         await self._chat.history.load_older()
-        self._chat.view.cursor_home()
+        self._turns().cursor_home()
 
     def _undo_turn(self) -> None:
         """Undo what the run of the turn under the cursor changed."""
         talk, documents = self._chat.talk, self._view.documents
         session_id = talk.chat.session_id if talk is not None and talk.chat is not None else None
         if documents is not None and session_id is not None:
-            self._host.start(documents.undo.undo_turn(session_id, self._chat.view.turns_up_from_cursor()))
+            self._host.start(documents.undo.undo_turn(session_id, self._turns().turns_up_from_cursor()))

@@ -101,7 +101,7 @@ class ProgramActions:
             return self._talk.escape_meaning()
         if self._chat.panel_controller.reading:
             return "chat", self._chat.panel_controller.stop_reading
-        if not self._chat.bar_focused:
+        if not self._bar().has_keys:
             return "chat", self._host.focus_chat
         if self._chat.panel_controller.panel_shown and not self._chat.panel.asking:
             return "hide output", self._chat.panel_controller.escape_panel

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import gc
-from collections.abc import Callable, Coroutine, Mapping
+from collections.abc import Callable, Coroutine
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -25,6 +25,7 @@ from textual.widgets import TextArea
 from personas.errors import InvalidValue, PersonaError
 from tui.app.operation_context import begin_operation
 from tui.app.shutdown import load
+from tui.chat.chat_bar_labels import HINT
 from tui.chat.controller import ConversationController
 from tui.commands.footer_keys import FocusArea, FooterState, keys_now
 from tui.commands.registry import Keymap, bindings
@@ -55,7 +56,6 @@ from tui.screens.main.talk import TalkActions
 from tui.screens.main.version_actions import VersionActions
 from tui.screens.too_small import is_click, is_too_small, is_unseen
 from tui.terminal.textual_compat.ordered_keys import OrderedKeys
-from tui.widgets.chat_bar_labels import HINT
 from tui.widgets.composition_pane import CompositionPane
 from tui.widgets.footer import KeyLine
 from tui.widgets.pane_tabs import PaneTabs
@@ -69,10 +69,13 @@ if TYPE_CHECKING:
     from personas.library.documents import Kind
     from personas.persona import Persona
     from tui.app.app import PersonaApp
+    from tui.app.ui_state import UiState
+    from tui.document.async_store import AsyncStore
     from tui.document.controller import DocumentController
     from tui.screens.dialogs.base import Dialog
-    from tui.widgets.agent_panel import AgentPanel
+    from tui.screens.main.conversation_panel import ConversationPanel
     from tui.widgets.chat_bar import ChatBar
+    from tui.widgets.conversation import ConversationView
 
 LOOK_EVERY = 1.0
 """Seconds between two looks for changes from outside."""
@@ -104,10 +107,16 @@ class MainScreen(Screen[None]):
         self._again: dict[Callable[[], Coroutine[Any, Any, Any]], asyncio.Task[Any]] = {}
         self._first: Callable[[], Coroutine[Any, Any, None]] | None = None
         self._last: str | None = None
+        self._stored_state: UiState | None = None
+        self._storing_state = asyncio.Lock()
+        self.panel: ConversationPanel | None = None
         self.chat_actions: ChatActions
         self.version_actions: VersionActions
         self.actions: ActionsEntry
-        self.conversation = ConversationController(self)
+        self.outputs: OutputsController
+        self.conversation = ConversationController(
+            self, lambda: self.outputs.evaluator, program.shutdown.note_fault
+        )
         self.chat_bar = ChatPane(
             self,
             self.conversation,
@@ -175,7 +184,9 @@ class MainScreen(Screen[None]):
             lambda: self.actions,
             self.run_action,
         )
-        self.comparison_actions = ComparisonActions(self, self.view, self.outputs, self.conversation)
+        self.comparison_actions = ComparisonActions(
+            self, self.view, self.outputs, self.conversation, lambda: self.turns
+        )
         self.checks = PromptChecks(
             self, self.view, self.panes, self.chat_bar, self.outputs, self._store_typed
         )
@@ -230,7 +241,12 @@ class MainScreen(Screen[None]):
             self.many,
         )
         self.panel_reading = PanelReading(
-            self, self.conversation, self.chat_bar, self.view, self.chat_actions.find_in_conversation
+            self,
+            self.conversation,
+            lambda: self.turns,
+            self.chat_bar,
+            self.view,
+            self.chat_actions.find_in_conversation,
         )
         # Textual looks an action up on the screen that has its key: there are those of its parts.
         parts = (
@@ -265,6 +281,12 @@ class MainScreen(Screen[None]):
     def bar(self) -> ChatBar:
         """The bar in which is written: the agent's, or that of a talk with a persona."""
         return self.talk.bar if self.talk.is_open and self.talk.bar is not None else self.chat_bar
+
+    @property
+    def turns(self) -> ConversationView:
+        """The turns in the agent's panel, once that is there."""
+        assert self.panel is not None
+        return self.panel.conversation
 
     @property
     def talk_draft(self) -> str:
@@ -369,13 +391,38 @@ class MainScreen(Screen[None]):
             self.personas.show_ids(ids)
         finally:  # also where the personas are not read
             if self._last is None:  # once: what is written since is remembered
-                self._last = await self.conversation.drafts.recall(documents)
+                self._last = await self.conversation.drafts.recall(
+                    documents, self._recall_state(documents.workspace)
+                )
         last = self._last
         kept = [] if last in ids else await documents.recovery.without_file()
         first = self.view.wanted or (last if last in [*ids, *kept] else ids[0] if ids else None)
         self.view.documents = documents
         self.tests.leave = documents.saver.save_now
         await self._isolated(self._show_opened(documents, first))
+
+    async def _recall_state(self, workspace: AsyncStore) -> str | None:
+        """Stand as was remembered; return which persona was open, empty for none, None where nothing is known."""
+        from tui.app import ui_state
+
+        if (state := await workspace.call(ui_state.load, workspace.store.home)) is None:
+            return None
+        self.panes.take_layouts(state.layouts)
+        return state.persona_id
+
+    async def remember(self) -> None:
+        """Store drafts and outbox, and how the screen stands in the home, if that changed: its disk may hang."""
+        from tui.app import ui_state
+
+        await self.conversation.drafts.store()
+        if (documents := self.documents) is None:
+            return
+        async with self._storing_state:  # a later state is never overwritten by an earlier one
+            shown = self.conversation.shown_id or self.conversation.drafts.first_owner
+            state = ui_state.UiState(shown, self.panes.layouts)
+            if state != self._stored_state:
+                self._stored_state = state
+                await documents.workspace.call(ui_state.save, documents.workspace.store.home, state)
 
     async def _show_opened(self, documents: DocumentController, first: str | None) -> None:
         if first is not None:
@@ -390,17 +437,22 @@ class MainScreen(Screen[None]):
         await self.settings.fill()
         await self.composition_pane.fill()
         self.composition_actions.refresh()
+        self.panel = panel
         self.conversation.begin(panel)
         if first is not None:
             await showing
             if documents.id is None:  # it could not be read
                 self.conversation.show_none()
 
-    def _load_panel(self) -> AgentPanel:
+    def _load_panel(self) -> ConversationPanel:
         from tui.screens.main.conversation_panel import ConversationPanel
 
         return ConversationPanel(
-            self, self.conversation, self.program.capabilities, self.comparison_actions.compare_run
+            self,
+            self.conversation,
+            self.panes,
+            self.program.capabilities,
+            self.comparison_actions.compare_run,
         )
 
     async def _welcome(self) -> None:
@@ -442,6 +494,7 @@ class MainScreen(Screen[None]):
 
     def _look(self) -> None:
         self.conversation.tick()
+        self.start_once(self.remember)
         self.outputs.look()
         self.composition.look()
         self.output_actions.show()  # ages
@@ -532,28 +585,32 @@ class MainScreen(Screen[None]):
         """Another persona than the open one changed."""
         self.personas.show_entries([PersonaEntry.of(persona)])
 
+    def name_of(self, persona_id: str) -> str:
+        """Return what a persona is called, told apart from others of the same name."""
+        return self.personas.name_of(persona_id)
+
     def open_library(self, kind: Kind | None = None, name: str = "") -> None:
         """Show the library, and with a name that document in its editor."""
         self.library.open_library(kind, name)
 
-    @property
-    def layouts(self) -> Mapping[str, Mapping[str, int]]:
-        """The widths of panes that the person chose."""
-        return self.panes.layouts
-
-    def take_layouts(self, layouts: Mapping[str, Mapping[str, int]]) -> None:
-        """Stand as was remembered."""
-        self.panes.take_layouts(layouts)
-
     # -- focus and size -------------------------------------------------------------------------------------
 
     async def confirm(
-        self, question: str, text: str, *, action: str, keep: str, danger: bool = False
+        self,
+        question: str,
+        text: str,
+        *,
+        action: str,
+        keep: str,
+        danger: bool = False,
+        reading: Coroutine[Any, Any, str | None] | None = None,
     ) -> bool:
-        """Ask the person whether something is to be done; for the arguments, see `Confirm`."""
+        """Ask the person whether something is to be done; for the arguments, see `Confirm` and `ChatView`."""
         from tui.screens.dialogs.confirm import Confirm
 
-        return bool(await self.ask(Confirm(question, text, action=action, keep=keep, danger=danger)))
+        asked = Confirm(question, text, action=action, keep=keep, danger=danger)
+        explained = self.start(asked.explain_later(reading)) if reading is not None else None
+        return bool(await self.ask(asked)) and (explained is None or bool(await explained))
 
     async def _offer_import(self, pasted: str) -> None:
         from tui.screens.main.import_offer import ImportOffer
@@ -568,7 +625,7 @@ class MainScreen(Screen[None]):
     def agent_bar_shown(self, shown: bool) -> None:
         """Show the agent's chat bar, or the bar of a talk stands there, and its panel goes."""
         self.chat_bar.display = shown
-        if not shown and self.conversation.panel_controller.widget is not None:
+        if not shown and self.panel is not None:
             self.conversation.panel_controller.panel_event("dismiss")
 
     def leave_talk(self) -> None:
@@ -638,8 +695,17 @@ class MainScreen(Screen[None]):
         # Whether a press is in the panel, on the bar or away from both is decided for the whole screen, on mouse
         # down: clicks do not come up from buttons and several other widgets.
         if isinstance(event, events.MouseDown) and not event.is_forwarded:
-            self.conversation.panel_controller.mouse_down(int(event.screen_x), int(event.screen_y))
+            self._pressed_at(int(event.screen_x), int(event.screen_y))
         super()._forward_event(event)
+
+    def _pressed_at(self, x: int, y: int) -> None:
+        """The mouse went down: on the chat bar or the keys below it, or away from them; the panel tells of it itself."""
+        if self.panel is None or self.panel.contains_screen(x, y):
+            return
+        if self.chat_bar.contains_screen(x, y) or self.query_one("#keys").region.contains(x, y):
+            self.conversation.panel_controller.clicked_chat_bar()
+        else:
+            self.conversation.panel_controller.clicked_away()
 
     # -- what is pressed --------------------------------------------------------------------------------------
 

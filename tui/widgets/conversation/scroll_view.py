@@ -108,6 +108,11 @@ class EntryScrollView(ScrollView, can_focus=False):
     # Following and scrolling
 
     @property
+    def is_empty(self) -> bool:
+        """Whether nothing is shown."""
+        return not self.layout_model.entries
+
+    @property
     def following(self) -> bool:
         """Whether the view stays at the end as the conversation grows."""
         return self._following
