@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from personas.actions.document import Action, broken_action, read_action
-from personas.document import Document, OpenInEditor
+from personas.document import Document
 from personas.errors import BrokenFile, InvalidValue, OutsideHome, PersonaError, StorageError, UnknownPersona
 from personas.files.home import Home
 from personas.files.slug import shown_id
@@ -38,9 +38,7 @@ def key_of(action_id: str) -> str:
     return _PREFIX + action_id
 
 
-def action_document(
-    home: Home, key: str, *, now: Callable[[], datetime], editor: OpenInEditor | None = None
-) -> Document:
+def action_document(home: Home, key: str, *, now: Callable[[], datetime]) -> Document:
     """Return an action with its versions; it need not exist.
 
     Raises:
@@ -54,7 +52,6 @@ def action_document(
         now=now,
         subject=f"The action {action_id}",
         is_broken=lambda content: bool(content) and read_action(action_id, content).error is not None,
-        editor=editor,
         is_optional=True,
     )
 

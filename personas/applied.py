@@ -39,7 +39,8 @@ def applied(document: Document, before: bytes, change: Change) -> tuple[bytes, N
         old, new = _apply_to_file(files, beside[0], change)
         after = document.pack(files)
     else:
-        old, new = _apply(files, _place(document, files), change)
+        file = change.file if isinstance(change, ReplaceText) else None
+        old, new = _apply(files, file or _place(document, files), change)
         after = document.settled(before, document.pack(files))
     return after, (change.subject, change.summarise(old, new))
 

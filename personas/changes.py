@@ -21,6 +21,8 @@ from personas.toml.parse import parse
 from personas.versions.merge import count
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from personas.test_inputs import Expectation, Message
 
 NAME_LIMIT = 200
@@ -228,9 +230,15 @@ class SetModel:
 
 @dataclass(frozen=True, slots=True)
 class ReplaceText:
-    """Replace the whole file: what `$EDITOR` brought back. The text may be broken; it is the person's own."""
+    """Replace a whole file: what `$EDITOR` brought back. The text may be broken; it is the person's own.
+
+    Attributes:
+        text: what it is to hold.
+        file: which one, of a document with several; None for the one that has its text.
+    """
 
     text: str
+    file: Path | None = None
     typed: ClassVar[bool] = True
     subject: ClassVar[str] = "file"
 

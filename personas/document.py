@@ -11,7 +11,7 @@ import hashlib
 import os
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
@@ -54,21 +54,6 @@ LONGEST_WAIT = 5.0
 """Seconds to wait for another process that writes."""
 
 
-@dataclass(slots=True)
-class OpenInEditor:
-    """A document that the person has open in another program: what is written there is theirs.
-
-    Attributes:
-        by: whose the changes are that are noticed.
-        reason: for the log.
-        unit: key of the unit that they are; empty as long as there are none.
-    """
-
-    by: Author
-    reason: str
-    unit: str = ""
-
-
 class Document:
     """One document's files and versions.
 
@@ -82,7 +67,6 @@ class Document:
         now: the clock.
         subject: what it is called in messages, as the beginning of a sentence.
         is_broken: whether a content is none that the program can read; an undo must not lead there.
-        editor: who has it open in another program, if the person does.
         is_optional: whether it may be absent. Then its content is empty, so that making and deleting it are changes
             like others, and an empty file counts as none.
         beside: returns the further files that a content of the first one names. They need not be there, and they are the
@@ -101,7 +85,6 @@ class Document:
         now: Callable[[], datetime],
         subject: str = "",
         is_broken: Callable[[bytes], bool] = lambda _content: False,
-        editor: OpenInEditor | None = None,
         is_optional: bool = False,
         beside: Callable[[bytes], tuple[Path, ...]] = lambda _first: (),
     ) -> None:
@@ -111,7 +94,6 @@ class Document:
         self._now = now
         self._subject = subject or f"The document {key}"
         self.is_broken = is_broken
-        self._editor = editor
         self.is_optional = is_optional
         self._beside = beside
         self.key = key
@@ -241,8 +223,7 @@ class Document:
     def catch_up(self, content: bytes | None) -> VersionLog:
         """Return the log, in which a change made outside the program has become a version of its own.
 
-        Where the text before it cannot be read just now, the error is raised, and nothing is written. While the person
-        has the file open in another program, a change is theirs, and can be undone.
+        Where the text before it cannot be read just now, the error is raised, and nothing is written.
         """
         log = self.log(content)
         version = self._external_change(log, content)
@@ -250,8 +231,6 @@ class Document:
             if content is not None:
                 self.versions.store(content)
             self._record(version)
-            if self._editor is not None and content is not None:
-                self._editor.unit = version.unit
             self._mark_done()
             log.take(version)
             log.records += 2
@@ -276,16 +255,14 @@ class Document:
             return None
         before = self.versions.find(known)
         what = "deleted" if content is None else "changed" if log.last_sha else "brought back"
-        editor = self._editor if content is not None else None
         version = self._version(
             log,
             (content or b"") if before is None else before,  # nothing is counted where it is lost
             content,
             role="external",
-            by=Author("external") if editor is None else editor.by,
-            reason=f"{what} outside the program" if editor is None else editor.reason,
+            by=Author("external"),
+            reason=f"{what} outside the program",
             subject="file",
-            unit="" if editor is None else editor.unit,
         )
         return replace(version, before=known)
 

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime
 
-from personas.document import Document, OpenInEditor
+from personas.document import Document
 from personas.errors import InvalidValue, OutsideHome, PersonaError, UnknownPersona
 from personas.files.home import Home
 from personas.files.text_file import sha256
@@ -49,7 +49,6 @@ def library_document(
     key: str,
     *,
     now: Callable[[], datetime],
-    editor: OpenInEditor | None = None,
     make: Callable[..., Document] = Document,
 ) -> Document:
     """Return a document with its versions, by `make`; it need not exist.
@@ -71,7 +70,6 @@ def library_document(
         now=now,
         subject=f"The {kind} {name}",
         is_broken=is_broken,
-        editor=editor,
         is_optional=True,
     )
     return document

@@ -18,7 +18,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from personas.document import Document, OpenInEditor
+from personas.document import Document
 from personas.errors import (
     Busy,
     Conflict,
@@ -78,7 +78,6 @@ class Store:
         self._now = now
         self._session_id = session_id
         self._make_document: Callable[..., Document] = Document
-        self.in_editor: dict[str, OpenInEditor] = {}
 
     # -- reading --------------------------------------------------------------------------------------
 
@@ -521,17 +520,14 @@ class Store:
         Raises:
             OutsideHome: the id is no plain file name.
         """
-        editor = self.in_editor.get(persona_id)
         if persona_id.startswith(ACTION):
             from personas.action_document import action_document
 
-            return action_document(self.home, persona_id, now=self._now, editor=editor)
+            return action_document(self.home, persona_id, now=self._now)
         if "/" in persona_id:
             from personas.library_document import library_document
 
-            return library_document(
-                self.home, persona_id, now=self._now, editor=editor, make=self._make_document
-            )
+            return library_document(self.home, persona_id, now=self._now, make=self._make_document)
         if not is_id(persona_id):
             raise OutsideHome(f"{persona_id!r} cannot be a persona's id: an id is a plain file name.")
         return self._make_document(
@@ -541,7 +537,6 @@ class Store:
             now=self._now,
             subject=f"The persona {persona_id}",
             is_broken=lambda content: read_persona(persona_id, content).error is not None,
-            editor=editor,
             beside=partial(prompt_files, self.home),
         )
 

@@ -260,7 +260,10 @@ def test_letters_right_before_the_key_are_in_the_file_and_two_presses_open_one_e
         assert len(place.editors) == 1
 
 
-def test_a_signal_while_the_file_of_a_persona_is_edited_keeps_what_was_saved(place: Place) -> None:
+@pytest.mark.parametrize("hangs_up", [False, True])
+def test_an_end_while_the_file_of_a_persona_is_edited_keeps_what_was_saved(
+    place: Place, hangs_up: bool
+) -> None:
     place.editor('sed -i "s/short/quick/" "$1"')
     with place.start() as terminal:
         terminal.until("Be short.")
@@ -268,7 +271,12 @@ def test_a_signal_while_the_file_of_a_persona_is_edited_keeps_what_was_saved(pla
         terminal.until("Esc chat")
         terminal.send(CTRL_G)
         terminal.until("THE EDITOR IS OPEN")
-        os.kill(terminal.process.pid, signal.SIGTERM)
-        assert terminal.ended() == 143
-        assert terminal.restored
+        if hangs_up:
+            terminal.hang_up()
+            assert terminal.ended() in (129, -signal.SIGHUP)
+        else:
+            os.kill(terminal.process.pid, signal.SIGTERM)
+            assert terminal.ended() == 143
+            assert terminal.restored
     assert place.file.read_text() == PERSONA.replace("short", "quick")
+    assert not list(place.state.glob("optimist.*"))

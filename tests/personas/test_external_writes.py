@@ -1,4 +1,4 @@
-"""What other programs wrote over a persona's file is told from a moment on, whatever became of the journal meanwhile."""
+"""What other programs wrote over a persona's file is a version, whatever became of the journal meanwhile."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import pytest
 
 from personas.changes import ReplaceText, SetPrompt
 from personas.errors import NothingToUndo
-from personas.external_writes import know, moment, written_since
+from personas.external_writes import know
 from personas.files.home import Home
 from personas.store import Store
 from personas.versions import log as version_log
@@ -59,33 +59,6 @@ def test_what_cannot_be_known_stands_in_nobodys_way(store: Store, file: Path, ho
     assert store.get("a").name == "A"
 
 
-def test_a_write_is_told_after_its_moment_only(store: Store, file: Path) -> None:
-    change(store, 1)
-    write_outside(file, "earlier")
-    since = moment(store, "a")
-    assert written_since(store, "a", since) == []
-    written = write_outside(file, "later")
-    assert written_since(store, "a", since) == [written]
-
-
-def test_a_journal_that_is_thinned_out_forgets_no_write_since_a_moment(
-    store: Store, file: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(version_log, "_RECORDS_LIMIT", 10)
-    monkeypatch.setattr(pruning, "_ALWAYS", 3)
-    change(store, *range(9))
-    write_outside(file, "earlier")
-    since = moment(store, "a")
-    written = [write_outside(file, "one")]
-    change(store, *range(10, 50))
-    written.append(write_outside(file, "two"))
-    for n in range(50, 90):  # of the person's versions most are dropped
-        store.change("a", SetPrompt(f"{n}"), revision=None, by=Author("user"), own_unit=True)
-    assert len(store.log("a")) < 80, "it was never thinned out"
-    assert written_since(store, "a", since) == written
-    assert [version.by.kind for version in store.log("a")].count("external") == 3
-
-
 def test_after_thinning_out_the_file_is_known_and_undo_goes_on(
     store: Store, file: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -103,18 +76,19 @@ def test_after_thinning_out_the_file_is_known_and_undo_goes_on(
     assert [version.by.kind for version in store.log("a")].count("external") == 1
 
 
-def test_a_written_text_that_is_typed_again_in_passing_is_not_dropped(
+def test_a_written_text_is_a_version_that_no_thinning_out_drops(
     store: Store, file: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(version_log, "_RECORDS_LIMIT", 10)
     monkeypatch.setattr(pruning, "_ALWAYS", 1)
     monkeypatch.setattr(versions, "_UNITS_KEPT", 1)
-    change(store, 0)
-    since = moment(store, "a")
-    written = write_outside(file, "by hand")
-    for n in range(10):
+    change(store, *range(9))
+    written = write_outside(file, "by hand")[1]
+    for n in range(50):  # of the person's versions most are dropped
         store.change("a", SetPrompt(f"{n}"), revision=None, by=Author("user"), own_unit=True)
-    for text in ("stretch", written[1], "end"):
-        edit = ReplaceText(text) if text == written[1] else SetPrompt(text)
+    for text in ("stretch", written, "end"):  # typed again in passing
+        edit = ReplaceText(text) if text == written else SetPrompt(text)
         store.change("a", edit, revision=None, by=Author("user"))
-    assert written_since(store, "a", since) == [written]
+    log = store.log("a")
+    assert len(log) < 50, "it was never thinned out"
+    assert [store.version_text("a", one) for one in log if one.by.kind == "external"] == [written]

@@ -20,6 +20,7 @@ from personas.versions.authorship import USER
 from tests.support.persona_agent import Workplace, send_agent_message
 from tests.support.program import make_store
 from tui.cli.personas import edit
+from tui.external_editor.copies import copies_of, write_copy
 
 ISO = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|\+00:00)")
 
@@ -324,7 +325,7 @@ def test_what_an_editor_leaves_in_place_of_its_file_is_named(place: Workplace, l
     done(place.run_here("list"))
     refused = place.run_here("edit", "optimist", env={"EDITOR": f'sh -c \'rm "$0"; {leave} "$0"\''})
     said = refused.stderr.decode()
-    assert refused.returncode == 1 and "it is kept in" in said and "stdout" not in said
+    assert refused.returncode == 1 and "your text is kept in" in said and "stdout" not in said
 
 
 def test_edit_mends_a_broken_file(place: Workplace) -> None:
@@ -489,8 +490,8 @@ def test_a_draft_that_the_disk_cut_short_does_not_stay(
 
     monkeypatch.setattr(os, "fdopen", lambda handle, _: os.close(handle) or Full())
     with pytest.raises(StorageError, match="No space left"):
-        edit.write_draft(store, "one", "text")
-    assert edit.earlier_drafts(store, "one") == []
+        write_copy(store.home.state, "one", "text")
+    assert copies_of(store.home.state, "one") == []
 
 
 def test_doctor_shows_all_of_a_long_about(place: Workplace) -> None:

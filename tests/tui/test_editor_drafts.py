@@ -234,7 +234,7 @@ def test_what_is_noted_beside_a_message_is_only_for_this_person(home: Home) -> N
 async def test_a_message_that_an_editor_leaves_no_file_of_is_said_and_its_lock_is_free(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, leaves: str
 ) -> None:
-    async def edit(_self: object, _app: object, path: Path, _keep: object = ()) -> bool:
+    async def edit(_self: object, _app: object, path: Path, keep: object = ()) -> bool:
         path.unlink()
         if leaves == "a folder":
             path.mkdir()
@@ -265,7 +265,7 @@ async def test_nobody_who_types_waits_for_the_file_of_a_message(
 ) -> None:
     stuck, go = threading.Event(), threading.Event()
 
-    async def edit(_self: object, _app: object, path: Path, _keep: object = ()) -> bool:
+    async def edit(_self: object, _app: object, path: Path, keep: object = ()) -> bool:
         path.write_text("written")
         return True
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from unittest.mock import ANY
@@ -54,16 +53,16 @@ async def test_both_files_are_edited_as_one_persona(tmp_path: Path, monkeypatch:
         await p.until(lambda: p.prompt.raw == "my first\nsecond\n3rd\n")
         assert "name: one  # changed" in file.read_text()
 
-        async def edit(_self: object, _app: object, path: Path, beside: Sequence[Path]) -> bool:
-            assert [path, *beside] == [file, p.file("one")], "the prompt first"
-            path.write_text(path.read_text().replace("second", "by hand"))
-            beside[0].write_text(TOML.replace("One", "Uno"))
+        async def edit(_self: object, _app: object, prompt: Path, toml: Path) -> bool:
+            assert [prompt.suffix, toml.suffix] == [".md", ".toml"], "the prompt first"
+            prompt.write_text(prompt.read_text().replace("second", "by hand"))
+            toml.write_text(TOML.replace("One", "Uno"))
             return True
 
         monkeypatch.setattr(ExternalEditor, "run", edit)
         await p.press("f3", "ctrl+g")
-        await p.until(lambda: p.prompt.raw == "my first\nby hand\n3rd\n" and not p.main.documents.in_hand)
-        assert [one.reason for one in store.log("one")][:1] == ["edited by hand"]
+        await p.until(lambda: p.prompt.raw == "my first\nby hand\n3rd\n" and store.get("one").name == "Uno")
+        assert [one.reason for one in store.log("one")][:2] == ["edited by hand"] * 2
         p.main.personas.rows.focus()
         await p.press("ctrl+z")
         await p.told("Undone: your edit (file")

@@ -8,15 +8,15 @@ from __future__ import annotations
 import asyncio
 import os
 from collections.abc import Callable, Collection, Sequence
-from dataclasses import dataclass
 from functools import partial
 from itertools import takewhile
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 from personas.edited_text import edited_diff
-from personas.errors import BrokenFile, Conflict, InvalidValue, PersonaError
+from personas.errors import BrokenFile, InvalidValue, PersonaError
 from personas.files.file_stamp import Stamp, stamp_of
-from tui.document.merge import MergeConflict, merge_texts
+from tui.document.merge import MergeConflict
+from tui.document.store_merged import Saved, store_merged
 from tui.document.text_slot import FIELD, INPUT, PROMPT, stored_texts
 from tui.document.version_names import author_name
 from tui.settings.validation import LEVELS
@@ -31,20 +31,6 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 Stamps = list[Stamp | None]
 """Of each file of a document."""
-_TRIES = 5
-
-
-@dataclass(frozen=True, slots=True)
-class Saved:
-    """A text is stored.
-
-    Attributes:
-        persona: the persona as it is now.
-        text: the text that is stored, which holds other people's changes too.
-    """
-
-    persona: Persona
-    text: str
 
 
 class InputDeleted(InvalidValue):
@@ -130,32 +116,21 @@ class AsyncStore:
         """
         from personas.versions.authorship import USER
 
+        change_of = partial(self._change_of, persona_id, slot_id)
         if slot_id.startswith(FIELD):
-            change = self._change_of(persona_id, slot_id, text)
-            stored = self.store.change(persona_id, change, revision=None, by=USER, own_unit=True)
-            return Saved(stored, stored_texts(stored)[slot_id])
-        for _ in range(_TRIES):
-            now = self.store.get(persona_id)
-            if (
-                wrong := now.error
-            ) is not None and not now.lacks_prompt_file:  # what could be read of it is not what was changed
+            done = self.store.change(persona_id, change_of(text), revision=None, by=USER, own_unit=True)
+            return Saved(done, stored_texts(done)[slot_id])
+
+        def stored(now: Persona) -> str | None:
+            wrong = now.error
+            if wrong is not None and not now.lacks_prompt_file:  # what could be read is not what was changed
                 raise BrokenFile(wrong.message, wrong.line, wrong.column)
-            theirs = stored_texts(now).get(slot_id)
-            if theirs is None:
+            if slot_id not in (texts := stored_texts(now)):
                 raise InputDeleted(f"The test input {slot_id.removeprefix(INPUT)!r} was deleted meanwhile.")
-            is_lost = now.lacks_prompt_file and slot_id == PROMPT  # the whole of what is typed makes it anew
-            merged = text if is_lost else merge_texts(base, text, theirs)
-            if isinstance(merged, MergeConflict):
-                return merged
-            if merged == theirs:
-                return Saved(now, merged)
-            try:
-                change = self._change_of(persona_id, slot_id, merged)
-                stored = self.store.change(persona_id, change, revision=now.revision, by=USER)
-                return Saved(stored, merged)
-            except Conflict:
-                continue  # somebody wrote between our look and our change: look again
-        raise PersonaError("The file changes faster than it can be saved; what you typed is kept here.")
+            # The whole of what is typed makes a prompt's file anew.
+            return None if now.lacks_prompt_file and slot_id == PROMPT else texts[slot_id]
+
+        return store_merged(self.store, persona_id, base, text, change_of, stored=stored)
 
     async def keep_text(self, persona_id: str, slot_id: str, text: str, reason: str) -> None:
         """Keep a text that is not taken as a version of its own; what is stored stays as it is.

@@ -72,8 +72,6 @@ class DocumentController:
         self.undo = StoreUndo(self)
         if typed_early is not None:
             typed_early.on_edit = self.saver.edited
-        self.in_hand = False
-        """Whether the person has the file open in their editor: it is looked at when that is done."""
         self.choosing = False
         """Whether both texts of a conflict are shown."""
         self._poller = ChangePoller(workspace.store)
@@ -401,8 +399,6 @@ class DocumentController:
         await self.write_drafts()
         await self.look_at_proposals()
         listed, file = await self.workspace.call(self._poller.changed, self.id)
-        if self.in_hand:
-            return listed
         if self.document is not None and (file or self.document.missing_since is not None):
             await self.read_again()
         elif (key := self._waiting_for) and key in await self.workspace.ids() and self._waiting_for == key:

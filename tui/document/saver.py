@@ -8,11 +8,12 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from personas.errors import BrokenFile, PersonaError, UnknownPersona
-from tui.document.async_store import InputDeleted, Saved
+from tui.document.async_store import InputDeleted
 from tui.document.conflicts import conflict_message
 from tui.document.debounce import Debounce
 from tui.document.merge import MergeConflict
 from tui.document.save_queue import SaveQueue
+from tui.document.store_merged import Saved
 from tui.document.text_slot import FIELD, INPUT, PROMPT, TextSlot
 
 if TYPE_CHECKING:

@@ -119,9 +119,9 @@ class StoreUndo:
         from tui.external_editor.persona_file import save_file, spoils
 
         call, view, store = self._workspace.call, self._view, self._workspace.store
-        said = _done(operation)
+        said, file = _done(operation), store.file(persona_id)
         merged = await call(merge_texts, conflict.base, conflict.ours, conflict.theirs)
-        if not isinstance(merged, MergeConflict) or len(store.file(persona_id).paths_now()) > 1:
+        if not isinstance(merged, MergeConflict) or len(file.paths_now()) > 1:
             view.show_message(str(conflict), error=True)
             return
         while isinstance(merged, MergeConflict):
@@ -139,7 +139,7 @@ class StoreUndo:
                     return
                 reason = f"{said.lower()} by hand"
                 done = await self._workspace.write(
-                    save_file, store, persona_id, merged.theirs, text, reason, own_unit=True
+                    save_file, store, persona_id, file.path, merged.theirs, text, reason
                 )
             except PersonaError as error:
                 view.show_message(str(error), error=True)

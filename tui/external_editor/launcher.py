@@ -6,7 +6,7 @@ import asyncio
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from personas.errors import PersonaError, UnknownPersona
+from personas.errors import PersonaError
 from tui.external_editor.process import EditorFailed
 
 if TYPE_CHECKING:
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from tui.document.controller import DocumentController
     from tui.document.merge import MergeConflict
     from tui.external_editor.message_file import DraftFile
-    from tui.external_editor.persona_file import HandedOut
+    from tui.external_editor.persona_file import FileCopy
 
 
 async def edit_draft(app: PersonaApp) -> None:
@@ -44,7 +44,7 @@ async def edit_draft(app: PersonaApp) -> None:
             raise PersonaError(f"The message cannot be handed to the editor: {error.strerror}.") from None
         try:
             if not await app.external_editor.run(
-                app, draft.path, () if draft.lock is None else (draft.lock,)
+                app, draft.path, keep=() if draft.lock is None else (draft.lock,)
             ):
                 return
         except EditorFailed as error:
@@ -128,11 +128,12 @@ def _make_settings(path: Path) -> None:
 
 
 async def edit_file(app: PersonaApp, editing: DocumentController) -> None:
-    """Let the person edit the open persona's file; what they wrote is a change of theirs, and one step of undo.
+    """Let the person edit a copy of each file of the open document; what they wrote is a change of theirs, one undo.
 
-    What it took away of changes made meanwhile is put back; where both touch, the person chooses.
+    It is merged with what was changed meanwhile; where both touch, the person chooses. A copy that cannot be taken over
+    stays where it is.
     """
-    from personas.external_writes import end_edit
+    from tui.external_editor.copies import copies_of
     from tui.external_editor.persona_file import hand_out
 
     failure = ""
@@ -140,107 +141,88 @@ async def edit_file(app: PersonaApp, editing: DocumentController) -> None:
         if not is_free:
             return
         await editing.flush()
-        persona = editing.persona
-        if persona is None:
+        if (key := editing.id) is None:
             return
         store, call = editing.workspace.store, editing.workspace.call
-        handed = None
-        paths = store.file(persona.id).paths_now()
-        path, *beside = [one for one in paths if one.exists()] or paths[:1]
-        if persona.system_prompt_file and beside:
-            path, beside = beside[0], [path]  # the prompt first
+        for left in await call(copies_of, store.home.state, key):
+            app.main.show_message(
+                f"An earlier edit of {key}, or one that is still open, left its text in {left}."
+            )
+        copies = await call(hand_out, store, key)
         try:
-            handed = await call(hand_out, store, persona.id)
-            if len(paths) > 1:
-                handed = None  # versions of several files in one are no texts that could be merged
-        except PersonaError as error:
-            app.main.show_message(f"What your editor takes away cannot be brought back: {error}", error=True)
-        editing.in_hand = True
-        try:
-            if not await app.external_editor.run(app, path, beside=beside):
-                return
+            await app.external_editor.run(app, *(one.copy for one in copies))
         except EditorFailed as error:
             failure = str(error)
         finally:
-            editing.in_hand = False
-            unit = await call(end_edit, store, persona.id)
-        await editing.read_again(quiet=True, outside=not unit)
-        conflict = None if handed is None else await _merge_back(app, editing, handed)
+            changed, conflicts = await _take_over(app, editing, key, copies)
     if failure:
-        now = editing.persona
-        changed = now is not None and now.id == persona.id and now.revision != persona.revision
-        app.main.show_message(
-            f"{failure} {'What it had saved is shown.' if changed else 'It had saved nothing new.'}",
-            error=True,
-        )
-    if conflict is not None:
-        await _choose(app, editing, persona.id, conflict)
+        what = "What it had saved is shown." if changed else "It had saved nothing new."
+        app.main.show_message(f"{failure} {what}", error=True)
+    for file, conflict in conflicts:
+        await _choose(app, editing, key, file, conflict)
 
 
-async def _merge_back(
-    app: PersonaApp, editing: DocumentController, handed: HandedOut
-) -> MergeConflict | None:
-    """Put back what the editor's copy took away, and say so; returns where that touches what was written."""
+async def _take_over(
+    app: PersonaApp, editing: DocumentController, key: str, copies: list[FileCopy]
+) -> tuple[bool, list[tuple[Path, MergeConflict]]]:
+    """Save what an editor left in the copies; return whether there was anything, and the conflicts, by file.
+
+    The editor's text of a conflict is kept as a version first, whatever is chosen.
+    """
     from tui.document.merge import MergeConflict
-    from tui.external_editor.persona_file import take_back
+    from tui.external_editor.copies import read_copy, remove_copy, remove_if_same
+    from tui.external_editor.persona_file import BY_HAND, keep_text, save_file, unit_of
 
-    workspace = editing.workspace
-    try:
-        done = await workspace.write(take_back, workspace.store, handed)
-    except UnknownPersona:
-        return None  # the editor removed the file, which is told already
-    except PersonaError as error:
-        app.main.show_message(
-            f"What was changed while your editor was open may be kept only as a version: {error} "
-            f"See: persona log {handed.persona_id}",
-            error=True,
-        )
-        return None
-    if isinstance(done, MergeConflict):
-        return done
-    if done is not None:
-        editing.take(done.persona)
-        app.main.show_message(
-            "Your editor saved an older copy: what was changed meanwhile is merged with it."
-        )
-    return None
+    workspace, store = editing.workspace, editing.workspace.store
+    unit, changed, conflicts = unit_of(copies), False, []
+    for file, before, copy in copies:
+        try:
+            text = await workspace.call(read_copy, copy)
+            if text != before:
+                changed = True
+                done = await workspace.write(save_file, store, key, file, before, text, BY_HAND, unit)
+                if isinstance(done, MergeConflict):
+                    await workspace.write(keep_text, store, key, file, text)
+                    conflicts.append((file, done))
+                else:
+                    editing.take(done.persona)
+                    if done.merged:
+                        app.main.show_message("What was changed while your editor was open is merged.")
+        except PersonaError as error:
+            is_gone = await workspace.call(remove_if_same, copy, before)
+            kept = "nothing was changed" if is_gone else f"your text is kept in {copy}"
+            app.main.show_message(f"Not saved: {str(error).rstrip('.')}; {kept}.", error=True)
+        else:
+            if app.external_editor.has_ended:
+                await workspace.call(remove_copy, copy)
+    return changed, conflicts
 
 
 async def _choose(
-    app: PersonaApp, editing: DocumentController, persona_id: str, conflict: MergeConflict
+    app: PersonaApp, editing: DocumentController, key: str, file: Path, conflict: MergeConflict
 ) -> None:
-    """Let the person choose between what the editor saved, which is in the file, and what was there before."""
+    """Let the person choose between what the editor saved and what is in the file."""
     from tui.document.merge import MergeConflict
     from tui.external_editor.persona_file import MERGED, save_file, spoils
 
+    workspace, why = editing.workspace, ""
     chosen = await editing.view.choose(conflict, "Your editor", "Meanwhile")
     if chosen is None:
-        app.main.show_message(
-            "Your editor saved over lines that were changed meanwhile; what stood there is kept as a version: "
-            f"persona log {persona_id}",
-            error=True,
-        )
-        return
-    if spoils(chosen, conflict.ours, conflict.theirs):
-        app.main.show_message(
-            "Both in one would not be a persona file: yours is in the file, the other is kept as a version: "
-            f"persona log {persona_id}",
-            error=True,
-        )
-        return
-    workspace = editing.workspace
-    try:
-        done = await workspace.write(
-            save_file, workspace.store, persona_id, conflict.ours, chosen, MERGED, own_unit=True
-        )
-    except PersonaError as error:
-        app.main.show_message(f"Not saved: {error}", error=True)
-        return
-    if isinstance(done, MergeConflict):
-        app.main.show_message(
-            "The file was changed again in the same lines and stays as it is; both are kept as versions: "
-            f"persona log {persona_id}",
-            error=True,
-        )
-    elif editing.id == persona_id:
-        editing.take(done.persona)
+        why = "The file stays as it is"
+    elif spoils(chosen, conflict.ours, conflict.theirs):
+        why = "Both in one would not be a persona file"
+    elif chosen != conflict.theirs:
+        try:
+            done = await workspace.write(
+                save_file, workspace.store, key, file, conflict.theirs, chosen, MERGED
+            )
+        except PersonaError as error:
+            why = f"Not saved: {str(error).rstrip('.')}"
+        else:
+            if isinstance(done, MergeConflict):
+                why = "The file was changed again in the same lines"
+            else:
+                editing.take(done.persona)
+    if why:
+        told = f"{why}; what your editor saved is kept as a version: persona log {key}"
+        app.main.show_message(told, error=True)

@@ -1,63 +1,119 @@
-"""A persona's file in the person's own editor: what others changed meanwhile and what was written there, in one text.
+"""A document in the person's own editor: a copy of each of its files, and what comes of it, merged with what is there.
 
-An editor may save the copy it once read over what an agent wrote since: it is merged like any two changes, by lines,
-from the text that was handed out.
+An agent may have changed the file while the editor was open: both are merged like any two changes, by lines, from the text
+that was handed out.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+import secrets
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
 
 from personas.changes import ReplaceText
-from personas.errors import Conflict, PersonaError
-from personas.external_writes import begin_edit, moment, written_since
-from personas.files.text_file import encode
+from personas.errors import StorageError, UnknownPersona
+from personas.external_writes import know
+from personas.files.text_file import encode, readable
 from personas.persona import read_persona
 from personas.versions.authorship import USER
 from personas.versions.merge import Hunk
 from tui.document.merge import MergeConflict, merge_texts
+from tui.document.store_merged import Saved, store_merged
+from tui.external_editor.copies import write_copy
 
 if TYPE_CHECKING:
-    from personas.persona import Persona
     from personas.store import Store
 
-_TRIES = 5
 BY_HAND = "edited by hand"
 MERGED = "merged with what was changed while the editor was open"
 
 
-@dataclass(frozen=True, slots=True)
-class HandedOut:
-    """A file as an editor got it: whose, its text, and the moment, as `personas.external_writes` has it."""
+class FileCopy(NamedTuple):
+    """A file of a document as an editor got it.
 
-    persona_id: str
+    Attributes:
+        file: the file.
+        text: what it held then.
+        copy: what the editor has.
+    """
+
+    file: Path
     text: str
-    since: int
+    copy: Path
 
 
-@dataclass(frozen=True, slots=True)
-class SavedFile:
-    """A file is written: the persona as it is now, and whether somebody else had changed it meanwhile."""
-
-    persona: Persona
-    merged: bool
-
-
-def hand_out(store: Store, persona_id: str) -> HandedOut | None:
-    """Note what an editor is about to read; None where that is no text. Blocking.
-
-    What it writes until `personas.external_writes.end_edit` is a change of the person's.
+def hand_out(store: Store, key: str) -> list[FileCopy]:
+    """Write a copy of each file of a document, that of its prompt first. Blocking.
 
     Raises:
-        PersonaError: what is there cannot be kept: what the editor takes away is gone.
+        PersonaError: there is no such document, it cannot be read, or the disk refused.
     """
-    begin_edit(store, persona_id, by=USER, reason=BY_HAND)
-    try:
-        return HandedOut(persona_id, store.text(persona_id), moment(store, persona_id))
-    except PersonaError:
-        return None
+    store.get(key)  # says which ids look like one that is not there
+    know(store, key)
+    texts = file_texts(store, key)
+    if not texts:
+        raise UnknownPersona(f"{key} is gone.")
+    paths = sorted(texts, key=lambda path: path in store.file(key).paths)
+    return [
+        FileCopy(path, texts[path], write_copy(store.home.state, key, texts[path], path.suffix))
+        for path in paths
+    ]
+
+
+def unit_of(copies: list[FileCopy]) -> str:
+    """Return the key of the unit of undo of what is written in several files at once; empty where there is one."""
+    return f"edit:{secrets.token_hex(8)}" if len(copies) > 1 else ""
+
+
+def file_texts(store: Store, key: str) -> dict[Path, str]:
+    """Return the text of each file of a document that is there; bytes that are no UTF-8 are replaced.
+
+    Raises:
+        PersonaError: it cannot be read.
+    """
+    file = store.file(key)
+    files = file.unpack(file.read())
+    return {path: readable(content) for path, content in files.items() if content is not None}
+
+
+def save_file(
+    store: Store, key: str, file: Path, base: str, text: str, reason: str, unit: str = ""
+) -> Saved | MergeConflict:
+    """Write a text that grew from `base` into a file of a document, merged with what others did to it since. Blocking.
+
+    `unit`: as in `Store.change`.
+
+    Raises:
+        PersonaError: the file cannot be read or written.
+    """
+
+    def stored(_now: object) -> str:
+        try:
+            return file_texts(store, key)[file]
+        except KeyError:
+            raise StorageError(f"{file} is no file of {key} any more.") from None
+
+    return store_merged(
+        store,
+        key,
+        base,
+        text,
+        lambda merged: ReplaceText(merged, file),
+        stored=stored,
+        merge=merge_files,
+        reason=reason,
+        own_unit=True,
+        unit=unit,
+    )
+
+
+def keep_text(store: Store, key: str, file: Path, text: str) -> None:
+    """Keep what an editor left, and what is not taken, as a version; the file stays as it is. Blocking.
+
+    Raises:
+        PersonaError: see `Store.keep`.
+    """
+    store.keep(key, ReplaceText(text, file), by=USER, reason="edited by hand, not taken")
 
 
 def merge_files(base: str, ours: str, theirs: str) -> str | MergeConflict:
@@ -75,73 +131,3 @@ def spoils(text: str, *made_of: str) -> bool:
 
 def _is_broken(text: str) -> bool:
     return read_persona("any", encode(text)).error is not None
-
-
-def with_what_was_taken(given: str, writes: Iterable[tuple[str, str]], now: str) -> str | MergeConflict:
-    """Return the file with everything that an editor's writes took away put back, or the conflict where both touch. Pure.
-
-    Args:
-        given: what the editor read first.
-        writes: what was in the file before each write of the editor, and after it, oldest first.
-        now: what is in the file.
-    """
-    wanted = known = given  # what everybody wants to be there, and the copy that the editor has
-    for before, after in [*writes, (now, now)]:
-        for text in (before, after):
-            merged = merge_files(known, text, wanted)
-            if isinstance(merged, MergeConflict):
-                return merge_files(known, now, wanted)
-            wanted = merged
-        known = after
-    return wanted
-
-
-def take_back(store: Store, handed: HandedOut) -> SavedFile | MergeConflict | None:
-    """Put back into the file what an editor's older copy took away; None where it took nothing away. Blocking.
-
-    Raises:
-        PersonaError: the file cannot be read or written.
-    """
-    for _ in range(_TRIES):
-        writes = written_since(store, handed.persona_id, handed.since)
-        now, text = store.get(handed.persona_id), store.text(handed.persona_id)
-        merged = with_what_was_taken(handed.text, writes, text) if writes else text
-        if merged == text:
-            return None
-        if isinstance(merged, MergeConflict):
-            return merged
-        try:
-            return SavedFile(_replace(store, now, merged, MERGED, own_unit=True), True)
-        except Conflict:
-            continue
-    raise PersonaError(
-        "The file changes faster than it can be saved; what was in it is kept as versions: "
-        f"persona log {handed.persona_id}"
-    )
-
-
-def save_file(
-    store: Store, persona_id: str, base: str, text: str, reason: str, *, own_unit: bool = False
-) -> SavedFile | MergeConflict:
-    """Write a text that grew from `base` into the file, merged with what others did to it since. Blocking.
-
-    `alone`: as in `Store.change`.
-
-    Raises:
-        PersonaError: the file cannot be read or written.
-    """
-    for _ in range(_TRIES):
-        now, there = store.get(persona_id), store.text(persona_id)
-        merged = merge_files(base, text, there)
-        if isinstance(merged, MergeConflict):
-            return merged
-        try:
-            return SavedFile(_replace(store, now, merged, reason, own_unit=own_unit), there != base)
-        except Conflict:
-            continue
-    raise PersonaError("The file changes faster than it can be saved.")
-
-
-def _replace(store: Store, now: Persona, text: str, reason: str, *, own_unit: bool) -> Persona:
-    change = ReplaceText(text)
-    return store.change(now.id, change, revision=now.revision, by=USER, reason=reason, own_unit=own_unit)

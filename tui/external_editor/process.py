@@ -35,6 +35,8 @@ class ExternalEditor:
         self.has_terminal = False
         self.ending = False
         """Whether this program must end, and asked the editor to."""
+        self.has_ended = True
+        """Whether no editor is left running."""
         self._in_use = asyncio.Lock()
         self._process: asyncio.subprocess.Process | None = None
         self._number: int = signal.SIGTERM
@@ -49,16 +51,13 @@ class ExternalEditor:
         async with self._in_use:
             yield True
 
-    async def run(
-        self, app: App[Any], path: Path, keep: Sequence[int] = (), beside: Sequence[Path] = ()
-    ) -> bool:
-        """Run the editor on a file and wait for it; what runs in this program goes on meanwhile.
+    async def run(self, app: App[Any], *files: Path, keep: Sequence[int] = ()) -> bool:
+        """Run the editor on files and wait for it; what runs in this program goes on meanwhile.
 
         Args:
             app: whose terminal it gets.
-            path: the file.
+            files: what it gets to edit.
             keep: open files that the editor inherits, by their numbers.
-            beside: further files to edit.
 
         Returns:
             Whether it ended; False where this program must end first.
@@ -69,7 +68,7 @@ class ExternalEditor:
         """
         from textual.app import SuspendNotSupported
 
-        command = [*editor_command(), str(path), *map(str, beside)]
+        command = [*editor_command(), *map(str, files)]
         try:
             code = await self._run(app, command, keep)
         except SuspendNotSupported:
@@ -108,10 +107,12 @@ class ExternalEditor:
         if self.ending:
             return None
         self._process = await asyncio.create_subprocess_exec(*command, pass_fds=tuple(keep))
+        self.has_ended = False
         if self.ending:  # a signal came while it began
             self.end(self._number)
         self._waiting = asyncio.ensure_future(self._process.wait())
         await asyncio.wait({self._waiting})
+        self.has_ended = not self._waiting.cancelled()
         return None if self._waiting.cancelled() else self._waiting.result()
 
     def end(self, number: int) -> None:

@@ -2,31 +2,24 @@
 
 from __future__ import annotations
 
-import os
-import re
 import subprocess
 import sys
-import tempfile
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from pathlib import Path
 
 import click
 
-from personas.errors import BrokenFile, PersonaError, StorageError
-from personas.external_writes import know
-from personas.files.text_file import read_regular
+from personas.errors import PersonaError
 from personas.store import Store
 from tui.cli.group import Invocation
 from tui.cli.options import document_argument
 from tui.cli.printing import print_text
 from tui.cli.stderr import print_error
 from tui.document.merge import MergeConflict
-from tui.external_editor.persona_file import BY_HAND, save_file
+from tui.external_editor.copies import copies_of, read_copy, remove_copy, remove_if_same, write_copy
+from tui.external_editor.persona_file import BY_HAND, FileCopy, hand_out, save_file, unit_of
 from tui.external_editor.process import editor_command
-
-_LONGEST_ID = 40
-"""Characters of an id in the name of a draft."""
 
 
 class EditFailed(PersonaError):
@@ -54,23 +47,19 @@ def edit_document(store: Store, persona_id: str) -> None:
     Raises:
         PersonaError: that failed; the message says where the text is.
     """
-    old = store.text(persona_id)
-    know(store, persona_id)
-    for left in earlier_drafts(store, persona_id):
+    for left in copies_of(store.home.state, persona_id):
         print_error(f"an earlier edit of {persona_id}, or one that is still open, left its text in {left}")
-    draft = write_draft(store, persona_id, old)
+    copies = hand_out(store, persona_id)
     try:
-        message = _edit(store, persona_id, old, draft)
-    except PersonaError:  # says where the text is
-        raise
+        message = _edit(store, persona_id, copies)
     except BaseException as error:
-        kept = f"your text is kept in {draft}" if _has_changes(draft, old) else ""
-        if not kept:
-            _remove(draft)
-        if isinstance(error, OSError):
-            raise EditFailed(f"{error.strerror or error}; {kept or 'nothing was changed'}") from error
+        kept = ", ".join(str(copy) for _, text, copy in copies if not remove_if_same(copy, text))
+        told = f"your text is kept in {kept}" if kept else "nothing was changed"
+        if isinstance(error, PersonaError | OSError):
+            why = (isinstance(error, OSError) and error.strerror) or str(error).rstrip(".")
+            raise EditFailed(f"{why}; {told}") from error
         if kept:
-            print_error(kept)
+            print_error(told)
         raise
     print_text(message)
 
@@ -82,144 +71,50 @@ def edit_text(store: Store, key: str, text: str) -> Iterator[str]:
     Raises:
         PersonaError: that failed; the message says where the text is.
     """
-    draft = write_draft(store, key, text)
+    copy = write_copy(store.home.state, key, text)
     try:
-        run_editor(draft)
-        yield read_draft(draft)
+        run_editor(copy)
+        yield read_copy(copy)
     except PersonaError as error:
-        if not _has_changes(draft, text):
-            _remove(draft)
+        if remove_if_same(copy, text):
             raise
-        raise EditFailed(f"{str(error).rstrip('.')}; your text is kept in {draft}") from None
-    _remove(draft)
+        raise EditFailed(f"{str(error).rstrip('.')}; your text is kept in {copy}") from None
+    remove_copy(copy)
 
 
-def _edit(store: Store, persona_id: str, old: str, draft: Path) -> str:
-    """Have the draft edited and saved; return what to say of it.
+def _edit(store: Store, persona_id: str, copies: list[FileCopy]) -> str:
+    """Have the copies edited and saved; return what to say of it.
 
     Raises:
-        PersonaError: that failed; the message says where the text is.
+        PersonaError: that failed; what is not saved is in its copy.
     """
-    try:
-        run_editor(draft)
-    except PersonaError as error:
-        why = str(error).rstrip(".")
-        if read_draft(draft) != old:
-            raise EditFailed(f"{why}; your text is kept in {draft}") from None
-        _remove(draft)
-        raise EditFailed(f"{why}; nothing was changed") from None
-    new = read_draft(draft)
-    if new == old:
-        _remove(draft)
-        return "nothing changed"
-    try:
-        done = save_file(store, persona_id, old, new, BY_HAND)
-    except PersonaError as error:
-        # The text stays in the draft; the error says where.
-        raise (
-            type(error)(*_with_draft(error, draft))
-            if type(error) is BrokenFile
-            else EditFailed(f"{error} Your text is kept in {draft}")
-        ) from None
-    if isinstance(done, MergeConflict):
-        raise EditFailed(
-            f"{persona_id} was changed meanwhile in the same lines and stays as it is; your text is kept in {draft}"
-        )
-    _remove(draft)
-    message = f"saved {persona_id}"
-    if done.merged:
-        message += ", merged with what was changed meanwhile"
-    if done.persona.error is not None:
-        from tui.cli.personas.manage import describe
+    run_editor(*(one.copy for one in copies))
+    message, unit = "nothing changed", unit_of(copies)
+    for file, old, copy in copies:
+        if (new := read_copy(copy)) != old:
+            done = save_file(store, persona_id, file, old, new, BY_HAND, unit)
+            if isinstance(done, MergeConflict):
+                raise EditFailed(f"{persona_id} was changed meanwhile in the same lines and stays as it is")
+            message = f"saved {persona_id}"
+            if done.merged:
+                message += ", merged with what was changed meanwhile"
+            if done.persona.error is not None:
+                from tui.cli.personas.manage import describe
 
-        message += f", but it is broken: {describe(done.persona.error)}"
+                message += f", but it is broken: {describe(done.persona.error)}"
+        remove_copy(copy)
     return message
 
 
-def _remove(draft: Path) -> None:
-    with suppress(OSError):
-        draft.unlink()
-
-
-def _has_changes(draft: Path, old: str) -> bool:
-    """Whether a draft differs from the file it was made from."""
-    try:
-        return _read(draft) != old
-    except FileNotFoundError:
-        return False
-    except (PersonaError, UnicodeDecodeError):
-        return True
-
-
-def _with_draft(error: PersonaError, draft: Path) -> tuple[str, int | None, int | None]:
-    assert isinstance(error, BrokenFile)
-    return f"{error.message}; your text is kept in {draft}", error.line, error.column
-
-
-def _draft_name(key: str) -> str:
-    return key[:_LONGEST_ID].replace("/", "-")
-
-
-def earlier_drafts(store: Store, persona_id: str) -> list[Path]:
-    """Return the drafts of a persona that earlier edits left behind."""
-    name = re.compile(rf"{re.escape(_draft_name(persona_id))}\.\w{{8}}\.toml")
-    with suppress(OSError):
-        return sorted(path for path in store.home.state.iterdir() if name.fullmatch(path.name))
-    return []
-
-
-def write_draft(store: Store, persona_id: str, text: str) -> Path:
-    """Write `text` to a fresh file in the home's state folder and return its path.
+def run_editor(*paths: Path) -> None:
+    """Run the person's editor on files and wait for it.
 
     Raises:
-        StorageError: the disk refused.
-    """
-    draft = None
-    try:
-        handle, name = tempfile.mkstemp(
-            prefix=f"{_draft_name(persona_id)}.", suffix=".toml", dir=store.home.state
-        )
-        draft = Path(name)
-        with os.fdopen(handle, "wb") as file:
-            file.write(text.encode("utf-8"))
-    except OSError as error:
-        if draft is not None:
-            _remove(draft)  # cut short, it would be taken for an edit that somebody left
-        raise StorageError(f"cannot write a draft in {store.home.state}: {error.strerror}") from None
-    return draft
-
-
-def read_draft(draft: Path) -> str:
-    """Return what the editor left.
-
-    Raises:
-        EditFailed: the file is gone, is not UTF-8 or cannot be read.
-    """
-    try:
-        return _read(draft)
-    except FileNotFoundError:
-        raise EditFailed("the editor removed its file; nothing was changed") from None
-    except PersonaError as error:
-        why = str(error).rstrip(".")
-        raise EditFailed(f"what the editor wrote cannot be read ({why}); it is kept in {draft}") from None
-    except UnicodeDecodeError:
-        raise EditFailed(f"what the editor wrote is not UTF-8 text; it is kept in {draft}") from None
-
-
-def _read(draft: Path) -> str:
-    """Return the text of a draft; a pipe or device in its place is an error, not read."""
-    return read_regular(draft, root=draft.parent).decode("utf-8-sig")
-
-
-def run_editor(path: Path) -> None:
-    """Run the person's editor on `path` and wait for it.
-
-    Raises:
-        PersonaError: there is none, or it ended with an error; the file is left as it is.
+        PersonaError: there is none, or it ended with an error; the files are left as they are.
     """
     command = editor_command()
     try:
-        done = subprocess.run([*command, str(path)], check=False)
+        done = subprocess.run([*command, *map(str, paths)], check=False)
     except (OSError, ValueError) as error:
         why = error.strerror if isinstance(error, OSError) else str(error)
         raise EditFailed(f"cannot run {command[0]}: {why}; set EDITOR to your editor") from None
