@@ -390,13 +390,13 @@ class Chat:
 
     async def _opened_run(self, held: ExitStack) -> list[Turn]:
         """`_open_run` in a thread, once the agent does nothing else for the persona; a stop does not wait for that."""
-        told = False
+        notified = False
         while True:
             try:
                 return await self._open_in_thread(held, waits=self._stop is None)
             except AgentAtWork as busy:
-                if not told:
-                    told = True
+                if not notified:
+                    notified = True
                     self._on_wait(f"{busy} This waits until it is done.")
                 with suppress(GaveUpWaiting):
                     await self.scope.wait(asyncio.sleep(LOOK_AGAIN))

@@ -67,12 +67,12 @@ class Touched:
         return sum(a.could_not_run or b.could_not_run for _, a, b in self.comparison.rows())
 
     @property
-    def told(self) -> list[str]:
+    def summary_lines(self) -> list[str]:
         """What came of its inputs, in words."""
         count, turned = len(self.comparison.rows()), (("broke", self.broke), ("fixed", self.fixed))
-        told = [f"{word} {', '.join(ids)}" for word, ids in turned if ids]
-        told += [f"{self._unknown} of {count} without a verdict"] if self._unknown else []
-        return told or ["nothing broke" if count else "no test input has expectations"]
+        lines = [f"{word} {', '.join(ids)}" for word, ids in turned if ids]
+        lines += [f"{self._unknown} of {count} without a verdict"] if self._unknown else []
+        return lines or ["nothing broke" if count else "no test input has expectations"]
 
     def _turned(self, before: str, after: str) -> list[str]:
         return [one.id for one, a, b in self.comparison.rows() if (a.verdict, b.verdict) == (before, after)]

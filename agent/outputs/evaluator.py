@@ -164,14 +164,14 @@ class Evaluator:
         return Batches(OutputLog(self.store.home, persona_id), self.model, on_status=on_status)  # type: ignore[arg-type]  # a model that is connected has them
 
     async def pick_up(
-        self, persona_id: str, tell: Callable[[PersonaError], object] = lambda _error: None
+        self, persona_id: str, on_error: Callable[[PersonaError], object] = lambda _error: None
     ) -> None:
         """Store what open batches of a persona have brought; `tell` hears what keeps it from that."""
         if self.is_connected:
             try:
                 await self.batches(persona_id).pick_up()
             except PersonaError as error:
-                tell(error)
+                on_error(error)
 
     def thin(self, persona_id: str) -> None:
         """Drop old outputs of a persona where there are many; where the disk refuses, they stay.

@@ -88,8 +88,8 @@ class InputReport:
     @property
     def sentence(self) -> str:
         """Why its verdict is what it is, as a clause."""
-        told = [one for one in self.expectations if one.verdict == self.verdict != "pass"]
-        words = self.reason or "; ".join(f"{one.type}: {one.reason}" for one in told)
+        failing = [one for one in self.expectations if one.verdict == self.verdict != "pass"]
+        words = self.reason or "; ".join(f"{one.type}: {one.reason}" for one in failing)
         is_judged = self.verdict not in ("none", "error")
         rate = show_rate(self.passed, self.samples) if self.samples > 1 and is_judged else ""
         if self.verdict == "none" and not words:

@@ -56,7 +56,7 @@ class Worker:
     confirm_dollars: float
     jobs: int
     now: Callable[[], datetime]
-    tell: Callable[[str], None]
+    notify: Callable[[str], None]
     _put_back: set[str] = field(default_factory=set)
     _trouble: str = ""
 
@@ -94,7 +94,7 @@ class Worker:
             log.warning("cannot look for due work: %s", error)
             if str(error) != self._trouble:
                 self._trouble = str(error)
-                self.tell(f"cannot look for due work: {error}")
+                self.notify(f"cannot look for due work: {error}")
 
     async def _finish(self) -> None:
         """Wait until everything is done that this worker can do now."""
@@ -110,7 +110,7 @@ class Worker:
     async def _execute(self, _home_name: str, action_id: str, run_id: str, consent: str, fence: Fence) -> str:
         action = await asyncio.to_thread(find_action, self.store.home, action_id)
         if action is None:
-            self.tell(f"{action_id}: not run, it was deleted")
+            self.notify(f"{action_id}: not run, it was deleted")
             return "cancelled"
         due = due_of(run_id)
         run = await asyncio.to_thread(
@@ -126,20 +126,20 @@ class Worker:
             return str(run.state)
         if why := await asyncio.to_thread(self._why_not, action, consent):
             await self._change(action, run, state=ActionState.CANCELLED, why=why)
-            self.tell(f"{action.title}: not run, {why}")
+            self.notify(f"{action.title}: not run, {why}")
             return "cancelled"
         self._put_back.discard(run_id)
         if run.why != BUSY:
-            self.tell(f"{action.title}: begun")
+            self.notify(f"{action.title}: begun")
         try:
             ended = await self.run(action, run_id, due, fence)
         except AgentAtWork as busy:
             self._put_back.add(run_id)
             if run.why != BUSY:
-                self.tell(f"{action.title}: waits, {BUSY}")
+                self.notify(f"{action.title}: waits, {BUSY}")
             raise RetryLater(str(busy)) from None
         self._put_back.clear()  # its persona may be free now
-        self.tell(f"{action.title}: {ended.state}{f', {ended.why}' if ended.why else ''}")
+        self.notify(f"{action.title}: {ended.state}{f', {ended.why}' if ended.why else ''}")
         return str(ended.state)
 
     def _why_not(self, action: Action, consent: str) -> str:

@@ -251,7 +251,10 @@ async def fill_composition(pane: CompositionPane, text: str) -> None:
         await pane.fill()
     persona = Persona(id="x", name="x")
     composition = Composition(persona, assemble(persona, {}), tried_with=text)
-    pane.show(composition, [LinkRow("part", text, text, text, told=text), LinkRow("note", "", "", told=text)])
+    pane.show(
+        composition,
+        [LinkRow("part", text, text, text, description=text), LinkRow("note", "", "", description=text)],
+    )
 
 
 def fill_compiled(pane: CompiledPane, text: str) -> None:

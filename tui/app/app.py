@@ -310,8 +310,8 @@ class PersonaApp(TerminalApp, inherit_bindings=False):
         if len(odd := preferences.warnings) > 1:
             where = preferences.path.name
             self.show_message(f"{len(odd)} things in {where} are wrong: /settings shows them.", error=True)
-        elif told := next(iter(odd), otherwise):
-            self.show_message(told, error=bool(odd))
+        elif message := next(iter(odd), otherwise):
+            self.show_message(message, error=bool(odd))
 
     # -- what is shown for a moment ---------------------------------------------------------------------
 
@@ -349,8 +349,8 @@ class PersonaApp(TerminalApp, inherit_bindings=False):
             [one for one in [*self._notifications, *self._unseen] if is_over(one.message)]
         )
 
-    def _dismiss_notifications(self, told: Iterable[Notification]) -> None:
-        for one in told:
+    def _dismiss_notifications(self, notifications: Iterable[Notification]) -> None:
+        for one in notifications:
             self._unnotify(one, refresh=False)
             if one in self._unseen:
                 self._unseen.remove(one)

@@ -49,13 +49,13 @@ def messages_to_dismiss(
     return going
 
 
-def rows_below(told: Iterable[Notification], size: Size, above: int, head: int) -> int:
+def rows_below(notifications: Iterable[Notification], size: Size, above: int, head: int) -> int:
     """Return how many rows further down messages stand so that they do not cover the first `head` rows: 0 for none.
 
     Where there is not room for all of `told` below those, they are covered for a moment: no message is cut for them.
     """
     down = max(0, head - 1)  # each message leaves a row free above it
-    return down if down + sum(rows_of(one, size) for one in told) + BETWEEN <= above else 0
+    return down if down + sum(rows_of(one, size) for one in notifications) + BETWEEN <= above else 0
 
 
 def rows_of(one: Notification, size: Size) -> int:

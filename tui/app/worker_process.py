@@ -9,7 +9,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 
-async def run_worker_process(home: Path, model: str, tell: Callable[[str], object]) -> None:
+async def run_worker_process(home: Path, model: str, notify: Callable[[str], object]) -> None:
     """Have `persona worker` run for a home while this program is open.
 
     It reads from a pipe that ends with this program, however that ends.
@@ -32,4 +32,4 @@ async def run_worker_process(home: Path, model: str, tell: Callable[[str], objec
     async for line in worker.stderr:
         said = line.decode("utf-8", "replace").strip() or said
     await worker.wait()
-    tell(f"Actions are not run by this program any more: {said.removeprefix('persona: ')}")
+    notify(f"Actions are not run by this program any more: {said.removeprefix('persona: ')}")

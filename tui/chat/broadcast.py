@@ -59,8 +59,8 @@ class Broadcast:
             "at work": len(self._at_work) - asking,
             "to come": len(self.to_come),
         }
-        told = ", ".join(f"{count} {word}" for word, count in counts.items() if count)
-        return [f"Message to {len(self._ids)} personas", told]
+        summary = ", ".join(f"{count} {word}" for word, count in counts.items() if count)
+        return [f"Message to {len(self._ids)} personas", summary]
 
     async def run(self) -> None:
         """Have every job run to its end."""

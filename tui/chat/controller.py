@@ -152,8 +152,8 @@ class ConversationController:
     @property
     def note(self) -> str:
         """Which model answers, and what it took so far; before it, that the program is about to end."""
-        told = spent(self._context.screen.program.model_name, self._context.talk)
-        return f"{ENDS_WHEN_DONE} · {told}" if self.runs.when_idle is not None else told
+        cost = spent(self._context.screen.program.model_name, self._context.talk)
+        return f"{ENDS_WHEN_DONE} · {cost}" if self.runs.when_idle is not None else cost
 
     @property
     def badges(self) -> dict[str, Badge]:

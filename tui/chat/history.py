@@ -225,11 +225,13 @@ class ConversationHistory:
         await self._go_to(talk, (older or younger)[-1])
         count = len(older) + len(younger) + has_way_back
         where = len(older) or count
-        told = f"This is conversation {where} of {count}; /unclear leads to the others." if count > 1 else ""
+        message = (
+            f"This is conversation {where} of {count}; /unclear leads to the others." if count > 1 else ""
+        )
         if talk is self._context.talk:
             self._show_reached(talk)
-            if told := f"{left} {told}".strip():
-                self._context.screen.show_message(told)
+            if message := f"{left} {message}".strip():
+                self._context.screen.show_message(message)
         self._context.sync()
 
     async def _go_to(self, talk: Conversation, session_id: str) -> None:

@@ -166,14 +166,14 @@ class PanelController:
         """While the keys go to the turns or a pane, let an open question say how one comes back to it."""
         if self.panel_view is not None:
             keymap, bar = self._context.screen.program.settings.keys, self._context.bar
-            told = ""
+            way_back = ""
             if self.reading:
                 key = first_key("output.toggle", keymap) or first_key("back", keymap)
                 digits = self.panel_view.has_answers and not bar.draft
-                told = f"{key}{' or a digit' if digits else ''} goes back to answer" if key else ""
+                way_back = f"{key}{' or a digit' if digits else ''} goes back to answer" if key else ""
             elif not bar.has_keys:
-                told = sentence("pane.next", keymap, f"{IN_THE_BAR}: {{}} leads round to it", IN_THE_BAR)
-            self.panel_view.show_way_back(told)
+                way_back = sentence("pane.next", keymap, f"{IN_THE_BAR}: {{}} leads round to it", IN_THE_BAR)
+            self.panel_view.show_way_back(way_back)
 
     # -- reading mode ----------------------------------------------------------------------------------
 

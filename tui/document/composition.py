@@ -55,7 +55,7 @@ class LinkRow(NamedTuple):
     level: str = ""
     priority: int = 0
     tokens: int = 0
-    told: str = ""
+    description: str = ""
     is_own: bool = False
 
     @property
@@ -87,7 +87,7 @@ def rows_of(composition: Composition) -> list[LinkRow]:
     for piece in done.pieces:
         tokens = done.tokens_of(piece)
         if piece.document is None:
-            add("persona", "", "prompt", "own", tokens=tokens, told="its own")
+            add("persona", "", "prompt", "own", tokens=tokens, description="its own")
             continue
         what = piece.document.type or piece.kind
         add(
@@ -97,7 +97,7 @@ def rows_of(composition: Composition) -> list[LinkRow]:
             piece.level,
             piece.priority,
             tokens,
-            told=piece.document.description,
+            description=piece.document.description,
         )
         for name in piece.replaced:
             if name not in winners:
@@ -106,12 +106,14 @@ def rows_of(composition: Composition) -> list[LinkRow]:
         (one.kind, one.name) for one in done.missing
     }:
         stage = f"stage {done.stage.name}" if done.stage else "on none of its stages"
-        add("arc", persona.arc.name, "arc", told=stage)
+        add("arc", persona.arc.name, "arc", description=stage)
     for one in done.missing:
         level = "broken" if one.reason else "missing"
-        add(one.kind, one.name, one.kind, level, told=one.reason or "the library has none of this name")
+        add(
+            one.kind, one.name, one.kind, level, description=one.reason or "the library has none of this name"
+        )
     for number, warning in enumerate(done.warnings):
-        add("note", str(number), "note", told=warning)
+        add("note", str(number), "note", description=warning)
     return list(rows.values())
 
 

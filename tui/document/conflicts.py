@@ -45,8 +45,8 @@ async def resolve_conflict(controller: OpenDocuments, document: OpenDocument, sl
         return
     controller.choosing = True
     try:
-        told = "" if slot.id == PROMPT else conflict_message(slot, view.keymap)
-        chosen = await view.choose(conflict, "Yours", "On disk", told)
+        notice = "" if slot.id == PROMPT else conflict_message(slot, view.keymap)
+        chosen = await view.choose(conflict, "Yours", "On disk", notice)
         if chosen is None or controller.document is not document:
             return
         await controller.read_again(quiet=True)  # the next look is up to a second away

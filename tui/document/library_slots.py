@@ -70,10 +70,10 @@ def change_of(home: Home, key: str, slot_id: str, text: str) -> Change:
     """
     if is_action(key):
         if (error := read_stored(key, text.encode()).error) is not None or not text:
-            told = (
+            message = (
                 f"{error.message}{f' (line {error.line})' if error.line else ''}" if error else "it is empty"
             )
-            raise ValueError(f"Not saved: {told}. What you type is kept.")
+            raise ValueError(f"Not saved: {message}. What you type is kept.")
         return ReplaceText(text)
     kind, name = parse_key(key)
     if slot_id.startswith(FIELD + "stages/"):

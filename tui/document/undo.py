@@ -40,8 +40,8 @@ class StoreUndo:
         """
         async with self._turn:
             if (persona_id := self._controller.id) is None:
-                keymap, told = self._view.keymap, " {} in the list of personas brings back a deleted one."
-                how = "" if only else sentence("list.restore", keymap, told)
+                keymap, template = self._view.keymap, " {} in the list of personas brings back a deleted one."
+                how = "" if only else sentence("list.restore", keymap, template)
                 self._view.show_message(f"Open a persona first.{how}")
                 return
             try:

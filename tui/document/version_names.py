@@ -76,5 +76,5 @@ def _edit(version: Version, now: datetime) -> str:
 
 def reason_of(version: Version) -> str:
     """Return why a change was made: the request that led to it, else what was said of it, else what it changed."""
-    told = version.note[0] if version.reason == version.note[1] else version.reason
-    return version.by.request or told or version.reason
+    shown = version.note[0] if version.reason == version.note[1] else version.reason
+    return version.by.request or shown or version.reason

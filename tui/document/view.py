@@ -56,7 +56,7 @@ class DocumentView(Protocol):
     def stepped(self, operation: Direction, run_id: str | None) -> None:
         """The store took a step back or forth; `run_id`: the agent's run that it was of, None for none."""
 
-    async def choose(self, conflict: MergeConflict, ours: str, theirs: str, told: str = "") -> str | None:
+    async def choose(self, conflict: MergeConflict, ours: str, theirs: str, notice: str = "") -> str | None:
         """Let the person choose between two texts; None for not now. `told`: what was said of it, which goes."""
 
     def start(self, work: Coroutine[Any, Any, Any]) -> Any:

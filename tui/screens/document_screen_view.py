@@ -131,11 +131,11 @@ class DocumentScreenView(Generic[P]):
         """Return what a document is called in a sentence."""
         return f"the {key.replace('/', ' ')}"
 
-    async def choose(self, conflict: MergeConflict, ours: str, theirs: str, told: str = "") -> str | None:
+    async def choose(self, conflict: MergeConflict, ours: str, theirs: str, notice: str = "") -> str | None:
         """Let the person choose between two texts; `told`: what was said of it, which goes."""
         from tui.screens.dialogs.conflict import ConflictDialog
 
-        self._host.program.take_back(lambda message: message == content(told).plain)
+        self._host.program.take_back(lambda message: message == content(notice).plain)
         chosen: str | None = await self._host.ask(ConflictDialog(conflict, ours=ours, theirs=theirs))
         return chosen
 

@@ -136,23 +136,23 @@ def _judge(
     known: dict[str, Any] = {}
     wrong: list[SettingError] = []
 
-    def tell(place: Collection[str], sentence: str, setting: str | None = None) -> None:
+    def warn(place: Collection[str], sentence: str, setting: str | None = None) -> None:
         line = line_of(*place)
         wrong.append(SettingError(redact(sentence), line, f"{path}:{line}: ", setting))
 
     for key, value in found.items():
         name = RENAMED.get(key, key)
         if name != key:
-            tell((key,), f"{key} is called {name} now; rename it there")
+            warn((key,), f"{key} is called {name} now; rename it there")
             if name in found:  # what is set under the new name holds
                 continue
         if name not in hints:
-            tell((key,), _ignored(key))
+            warn((key,), _ignored(key))
             continue
         if isinstance(value, dict):
             value, odd = _sorted_out(name, value)
             for place, sentence in odd:
-                tell((key, place), sentence)
+                warn((key, place), sentence)
         kind = get_origin(hints[name]) or hints[name]
         if kind is float and type(value) is int:
             try:
@@ -160,11 +160,11 @@ def _judge(
             except OverflowError:
                 value = float("inf")
         if type(value) is not kind:
-            tell((key,), f"{key} must be {allowed(rules[name]) or TYPES[kind]}", name)
+            warn((key,), f"{key} must be {allowed(rules[name]) or TYPES[kind]}", name)
             continue
         found_wrong = [*faults(name, rules[name], value)] or [*faults_in_file(name, rules[name], value)]
         for keys, sentence in found_wrong:
-            tell((key, *keys[1:]), sentence, name)
+            warn((key, *keys[1:]), sentence, name)
         if not found_wrong:
             known[name] = value
     return known, wrong

@@ -47,9 +47,9 @@ def diff_lines(diff: str, *, names: bool = False) -> list[str]:
     return [spelled_out(line) for line in lines]
 
 
-def shown_counts(told: str) -> str:
+def shown_counts(text: str) -> str:
     """Return what the store tells of a change with the sign for lines that went that is on the screen elsewhere."""
-    return _COUNTS.sub(r"\1 −", told)
+    return _COUNTS.sub(r"\1 −", text)
 
 
 def close_context(diff: str) -> str:

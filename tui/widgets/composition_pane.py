@@ -52,11 +52,11 @@ class CompositionPane(Vertical):
         keymap = keymap_of(self.app)
         none = sentence("composition.add", keymap, "Nothing linked. {} links something.", "Nothing linked.")
         rows = VirtualList(id="links", empty=none, choose_on_click=False)
-        told = [("rows.open", "open"), ("composition.add", "link"), ("composition.remove", "unlink"),
+        hint_parts = [("rows.open", "open"), ("composition.add", "link"), ("composition.remove", "unlink"),
                 ("composition.up", ""), ("composition.down", "move"), ("composition.priority", "priority"),
                 ("composition.stage", "stage"), ("composition.try", "try with"),
                 ("composition.each_stage", "run each stage"), ("composition.compiled", "compiled")]  # fmt: skip
-        hints = Content(" · ").join(pressing(text.strip(), key) for text, key in hint(keymap, *told))
+        hints = Content(" · ").join(pressing(text.strip(), key) for text, key in hint(keymap, *hint_parts))
         await self.mount_all([rows, LiteralStatic(hints, classes="links-hint")])
         self._is_filled = True
         self._fit()
@@ -140,14 +140,14 @@ def _row(link: LinkRow, width: int) -> Row:
         f"p{link.priority}" if link.priority else "",
         f"~{link.tokens}" if link.tokens else "",
     ]
-    told = (
-        f"{link.name}: {link.told}"
-        if link.name and link.told and link.kind != "note"
-        else link.name or link.told
+    description = (
+        f"{link.name}: {link.description}"
+        if link.name and link.description and link.kind != "note"
+        else link.name or link.description
     )
     return Row(
         link.key,
-        link.told if link.kind == "note" else told,
+        link.description if link.kind == "note" else description,
         head=link.what,
         tail=" · ".join(part for part in tail if part),
         tone="error" if link.is_wrong else "dim" if link.level == "replaced" else "",

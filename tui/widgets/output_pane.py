@@ -76,7 +76,7 @@ class ShownRequest:
     """
 
     request: Request | None
-    told: str = ""
+    note: str = ""
     trouble: str = ""
 
 
@@ -183,8 +183,8 @@ class OutputPane(Vertical, can_focus=True):
             keys: the ids of commands with what they do now, for the line of hints.
         """
         self.border_title = label(title, 80)
-        told = [*keys, ("outputs.raw", "Markdown" if self._is_raw else "raw"), ("back", "close")]
-        hints = hint(keymap_of(self.app), *told)
+        parts = [*keys, ("outputs.raw", "Markdown" if self._is_raw else "raw"), ("back", "close")]
+        hints = hint(keymap_of(self.app), *parts)
         self._hint.update(Content(" · ").join(pressing(*one) for one in hints))
         before, self._shown = self._shown, shown
         if shown != before:
@@ -212,13 +212,13 @@ class OutputPane(Vertical, can_focus=True):
         output, glyphs = shown.output, self._glyphs
         entries: list[Entry] = [TextEntry(self._facts(shown), DIM)]
         if shown.outdated:
-            told = f"Outdated: another {' and '.join(shown.outdated)} now."
-            entries.append(TextEntry(told, HEADING, sign="!", sign_ink=HEADING | BOLD))
+            note = f"Outdated: another {' and '.join(shown.outdated)} now."
+            entries.append(TextEntry(note, HEADING, sign="!", sign_ink=HEADING | BOLD))
         signs = {"pass": (glyphs.done, ADDED), "fail": (glyphs.failed, REMOVED), "error": ("!", ERROR)}
         for one in shown.verdicts:
             sign, ink = signs[one.verdict]
-            told = f"{expected(one.type, one.value)}: {one.reason}"
-            entries.append(TextEntry(told, sign=sign, sign_ink=ink | BOLD))
+            note = f"{expected(one.type, one.value)}: {one.reason}"
+            entries.append(TextEntry(note, sign=sign, sign_ink=ink | BOLD))
         if output.thinking:
             entries.append(
                 ThinkingEntry(ThinkingTurn(id=f"{output.id} thinking", content=output.thinking), glyphs)
@@ -251,7 +251,7 @@ class OutputPane(Vertical, can_focus=True):
         return f" {self._glyphs.point} ".join(part for part in parts if part)
 
     def _request_entries(self, shown: ShownRequest) -> list[Entry]:
-        entries: list[Entry] = [TextEntry(shown.told, BOLD)] if shown.told else []
+        entries: list[Entry] = [TextEntry(shown.note, BOLD)] if shown.note else []
         if shown.trouble:
             entries.append(TextEntry(shown.trouble, ERROR, sign=self._glyphs.failed, sign_ink=ERROR))
         for title, text in _parts(shown.request) if shown.request is not None else ():

@@ -38,18 +38,18 @@ class RunStrip(LiteralStatic):
             parts: what is said of them.
             stops: what stops them, in words; empty for nothing.
         """
-        told = " · ".join([*parts, *([stops] if stops else [])]) if parts else self._ended or self._note
+        message = " · ".join([*parts, *([stops] if stops else [])]) if parts else self._ended or self._note
         self._is_note = not parts and not self._ended
-        self.update(told)
-        if self.display is not bool(told):
-            self.display = bool(told)
+        self.update(message)
+        if self.display is not bool(message):
+            self.display = bool(message)
 
-    def show_end(self, told: str) -> None:
+    def show_end(self, message: str) -> None:
         """Show how a run ended, for a moment; nothing where it is empty."""
         if self._timer is not None:
             self._timer.stop()
-        self._ended = told
-        self._timer = self.set_timer(ENDED_SECONDS, lambda: self.show_end("")) if told else None
+        self._ended = message
+        self._timer = self.set_timer(ENDED_SECONDS, lambda: self.show_end("")) if message else None
         self.show((), "")
 
     def show_note(self, note: str) -> None:

@@ -46,7 +46,7 @@ class Working:
             confirm_dollars=1.0,
             jobs=jobs,
             now=lambda: place.now,
-            tell=self.said.append,
+            notify=self.said.append,
         )
 
     async def run(

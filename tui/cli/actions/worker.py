@@ -92,7 +92,7 @@ def _make_worker(invocation: Invocation, jobs: int) -> Worker:
         confirm_dollars=settings.confirm_dollars,
         jobs=jobs,
         now=lambda: datetime.now(UTC),
-        tell=lambda line: print_note(
+        notify=lambda line: print_note(
             f"{datetime.now():%H:%M:%S} {one_line(safe_message(line), LONGEST_LINE)}"
         ),
     )

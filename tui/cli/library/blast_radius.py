@@ -77,7 +77,7 @@ def set_checked(
 
 def _say(report: BlastReport) -> None:
     for one in report.touched:
-        print_text(f"{one.title}: {'; '.join(one.told)}")
+        print_text(f"{one.title}: {'; '.join(one.summary_lines)}")
         for line in columns(comparison_rows(one.comparison)):
             print_text(line)
     for broken in report.broken:

@@ -52,7 +52,7 @@ def ask(
 
     began = time.monotonic()
 
-    def tell(error: PersonaError) -> int:
+    def report_error(error: PersonaError) -> int:
         from tui.cli.stderr import print_error
 
         if as_json:
@@ -65,7 +65,7 @@ def ask(
         said = message_of(message)
     except InvalidValue as error:
         raise click.UsageError(str(error)) from None
-    with reported_errors(tell):
+    with reported_errors(report_error):
         runs = OutputRuns(invocation, model)
         ids = list(dict.fromkeys(name.strip() for name in to.split(",") if name.strip()))
         if not ids:
@@ -80,13 +80,13 @@ def ask(
 
     def show(answer: PersonaAnswer) -> None:
         if as_json:
-            told = {
+            record = {
                 "type": "answer",
                 "persona_id": answer.persona_id,
                 "name": answer.name,
                 "text": answer.text,
             }
-            print_json(told | ({"error": answer.error} if answer.error is not None else {}))
+            print_json(record | ({"error": answer.error} if answer.error is not None else {}))
         else:
             stream.end(answer)
         sys.stdout.flush()
@@ -121,7 +121,7 @@ def ask(
             print_text(f"{pace.usage.tokens:,} tokens, {show_cost(pace.cost)}")
         return COULD_NOT_RUN if failed else 0
 
-    with reported_errors(tell):
+    with reported_errors(report_error):
         code = runs.until_done(work())
     raise click.exceptions.Exit(code)
 

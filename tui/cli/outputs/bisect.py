@@ -88,7 +88,7 @@ def bisect(
         say_estimate(expected, as_json)
         return
 
-    def tell(probe: Probe) -> None:
+    def print_probe(probe: Probe) -> None:
         if not as_json:
             print_text(probe.sentence)
 
@@ -96,7 +96,7 @@ def bisect(
         if not runs.is_connected:
             raise NotRun(NO_MODEL)
         runs.confirm(expected, agreed=agreed, as_json=as_json)
-        found = await search.run(runs.evaluator.pace(), runs.attend, tell)
+        found = await search.run(runs.evaluator.pace(), runs.attend, print_probe)
         record, left = found.to_record(), 0
         if revert and found.decided:
             try:

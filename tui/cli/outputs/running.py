@@ -52,7 +52,7 @@ def complain_of(error: PersonaError) -> int:
 
 
 @contextlib.contextmanager
-def reported_errors(tell: Callable[[PersonaError], int] = complain_of) -> Iterator[None]:
+def reported_errors(on_error: Callable[[PersonaError], int] = complain_of) -> Iterator[None]:
     """Make an unknown persona, input, version or git ref a wrong usage, and all else what could not be run.
 
     Code 1 would say that an expectation failed.
@@ -67,7 +67,7 @@ def reported_errors(tell: Callable[[PersonaError], int] = complain_of) -> Iterat
     except (UnknownPersona, UnknownVersion, UnknownInput) as error:
         raise click.UsageError(str(error).removesuffix(".")) from None
     except PersonaError as error:
-        raise click.exceptions.Exit(tell(error)) from None
+        raise click.exceptions.Exit(on_error(error)) from None
 
 
 class OutputRuns:

@@ -221,14 +221,16 @@ def _finish(
     if md is not None:
         write_report(md, report_files.markdown(reports))
     if as_json:
-        told = []
+        records = []
         for report in reports:
             record = report.to_record()
             if (found := since.get(report.id)) is not None:
                 record["baseline"] = {"broke": found.broke, "fixed": found.fixed}
-            told.append(record)
-        counts = {name: sum(one[name] for one in told) for name in ("passed", "failed", "errors")}
-        print_json({"personas": told, **counts, "usage": pace.usage.to_record(), "cost": pace.cost}, indent=2)
+            records.append(record)
+        counts = {name: sum(one[name] for one in records) for name in ("passed", "failed", "errors")}
+        print_json(
+            {"personas": records, **counts, "usage": pace.usage.to_record(), "cost": pace.cost}, indent=2
+        )
         return
     for report in reports:
         _say_report(report, since.get(report.id))

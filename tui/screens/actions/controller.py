@@ -179,8 +179,8 @@ class ActionsController:
             return
         await self._workspace.call(lambda: consent.approve(home, [action], now=utc_now()))
         if not trust.is_trusted(home.root):
-            told = "This home is not trusted, so nothing in it runs by itself: `persona trust`."
-            self._host.show_message(f"Approved. {told}", error=True)
+            message = "This home is not trusted, so nothing in it runs by itself: `persona trust`."
+            self._host.show_message(f"Approved. {message}", error=True)
         else:
             self._host.show_message(f"{one_line(action.title, 60)} is approved as it is now.")
         await self.refresh()

@@ -226,10 +226,10 @@ class Dialog(ModalScreen[Result]):
         """The person's own keys."""
         return keymap_of(self.app)
 
-    def key_hint(self, command_id: str, told: str) -> Content:
+    def key_hint(self, command_id: str, template: str) -> Content:
         """Return what is told of a command's key, `told` with the key for `{}`; a click on it presses the key."""
         keys = keys_of(BY_ID[command_id], self.keymap)
-        return pressing(sentence(command_id, self.keymap, told), keys[0]) if keys else Content()
+        return pressing(sentence(command_id, self.keymap, template), keys[0]) if keys else Content()
 
     @property
     def closes(self) -> Content:
@@ -245,7 +245,7 @@ class Dialog(ModalScreen[Result]):
         self.query_one(".dialog-hint", LiteralStatic).update(self._last_line(parts))
 
     def _last_line(self, parts: Sequence[str | tuple[str, str]]) -> Content:
-        return Content(" · ").join(pressing(*told) for told in hint(self.keymap, *parts))
+        return Content(" · ").join(pressing(*part) for part in hint(self.keymap, *parts))
 
     def labelled(self, command_id: str, word: str) -> str:
         """Return what stands on the button of a command: its key, and the word."""
@@ -262,14 +262,14 @@ class Dialog(ModalScreen[Result]):
         box = next(iter(self.query(".dialog")), None)
         if not isinstance(box, Vertical):
             return
-        told = next(iter(self.query(DialogMessage)), None)
-        if told is None:
+        banner = next(iter(self.query(DialogMessage)), None)
+        if banner is None:
             last = next(iter(box.query(".dialog-buttons, .dialog-hint")), None)
-            told = DialogMessage(message, id="dialog-message")
-            box.mount(told, before=last)
+            banner = DialogMessage(message, id="dialog-message")
+            box.mount(banner, before=last)
         else:
-            told.update(message)
-        told.set_class(bool(self._error), "-error")
+            banner.update(message)
+        banner.set_class(bool(self._error), "-error")
         self._notifications_shown += 1
         if not error:
             self.set_timer(NEWS_FOR, partial(self._end_news, self._notifications_shown))
@@ -288,12 +288,12 @@ class Dialog(ModalScreen[Result]):
 
     def _end_news(self, number: int) -> None:
         """What was told has been read; an error before it stays."""
-        told = next(iter(self.query(DialogMessage)), None)
-        if told is not None and number == self._notifications_shown:
+        banner = next(iter(self.query(DialogMessage)), None)
+        if banner is not None and number == self._notifications_shown:
             if self._error:
-                told.update(self._error)
+                banner.update(self._error)
             else:
-                told.remove()
+                banner.remove()
             self.fit_soon()
 
     # -- fitting ------------------------------------------------------------------------------------------
@@ -340,8 +340,8 @@ class Dialog(ModalScreen[Result]):
 def arrows(keymap: Keymap, up: str, down: str, word: str) -> str:
     """Return which two keys go up and down, with a word; arrows as arrows."""
     keys = [first_key(up, keymap), first_key(down, keymap)]
-    told = " ".join({"Up": "↑", "Down": "↓"}.get(key, key) for key in keys if key)
-    return f"{told} {word}".strip() if told else ""
+    text = " ".join({"Up": "↑", "Down": "↓"}.get(key, key) for key in keys if key)
+    return f"{text} {word}".strip() if text else ""
 
 
 def choosing(keymap: Keymap, word: str = "choose") -> str:

@@ -328,9 +328,9 @@ class EditExpectation(Dialog[Expectation]):
         try:
             self.dismiss(expectation_of(self._kind, {**texts, "text": self._slot.text}, self._was))
         except FieldFault as fault:
-            told = self.query_one(f"#wrong-{fault.field}", LiteralStatic)
-            told.update(fault.why)
-            told.display = True
+            label = self.query_one(f"#wrong-{fault.field}", LiteralStatic)
+            label.update(fault.why)
+            label.display = True
             self._field(fault.field).focus()
             self.fit_soon()
 
@@ -348,9 +348,9 @@ def titles_of(base: str) -> dict[str, str]:
         if base in JSON_TYPES
         else ""
     )
-    told = what or ("what must hold" if base == "llm-rubric" else "the text")
+    wanted = what or ("what must hold" if base == "llm-rubric" else "the text")
     return {
-        "text": told,
+        "text": wanted,
         **({"threshold": "most edits; 5 where it is empty"} if base == "levenshtein" else {}),
     }
 

@@ -96,5 +96,5 @@ def _row(name: str, title: str, width: int, columns: int) -> list[tuple[str, str
     """Return a name, `width` columns wide, and what it is; what is longer than a line goes on below itself."""
     from textwrap import wrap
 
-    told = f"\n{' ' * (width + 4)}".join(wrap(title, max(12, columns - width - 4)))
-    return [(f"  {name:<{width}}  ", "bold"), f"{told}\n"]
+    text = f"\n{' ' * (width + 4)}".join(wrap(title, max(12, columns - width - 4)))
+    return [(f"  {name:<{width}}  ", "bold"), f"{text}\n"]

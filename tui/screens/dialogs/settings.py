@@ -150,8 +150,8 @@ class ProgramSettings(Dialog[None]):
             said.append("A change holds from your next message.")
         self.query_one("#setting-help", LiteralStatic).update("\n".join(filter(None, said)))
 
-    def _opens(self, told: str) -> str:
-        return sentence("rows.open", self.keymap, told)
+    def _opens(self, template: str) -> str:
+        return sentence("rows.open", self.keymap, template)
 
     def _trouble(self, text: str) -> None:
         self.query_one("#setting-trouble", LiteralStatic).update(text)
@@ -269,8 +269,8 @@ class ProgramSettings(Dialog[None]):
         try:
             await asyncio.to_thread(change)
             odd = self._preferences.warnings
-            told = f"{len(odd)} things in the file are wrong, see above." if len(odd) > 1 else "".join(odd)
-            trouble = " ".join(filter(None, (told, failure)))
+            summary = f"{len(odd)} things in the file are wrong, see above." if len(odd) > 1 else "".join(odd)
+            trouble = " ".join(filter(None, (summary, failure)))
             await self._program.apply_settings()
         except BrokenSettings as error:
             trouble = f"{error} {sentence('program.file', self.keymap, '{} edits it.')}".strip()

@@ -100,4 +100,4 @@ class ShowBlastRadius(Dialog[bool]):
 
 def _row(key: str, touched: Touched) -> Row:
     sign = SIGNS["fail"] if touched.broke else SIGNS["pass"] if touched.is_known else " "
-    return Row(key, " · ".join(touched.told), head=f"{sign} {touched.title}")
+    return Row(key, " · ".join(touched.summary_lines), head=f"{sign} {touched.title}")

@@ -61,12 +61,12 @@ class BroadcastActions:
             self._give_back(text)
             return
         failed = ", ".join(self._personas.name_of(one) for one in done.failed)
-        told = f"{len(done.proposed)} of {many} have a proposal" + (
+        message = f"{len(done.proposed)} of {many} have a proposal" + (
             ": /review shows them" if done.proposed else ""
         )
         if answered := len(done.answered):
-            told += f". {answered} answered without one; \u2713 in the list marks them"
-        self._outputs.strip.show_end(f"{told}. Failed: {failed}" if failed else told)
+            message += f". {answered} answered without one; \u2713 in the list marks them"
+        self._outputs.strip.show_end(f"{message}. Failed: {failed}" if failed else message)
         await self._versions.look()
 
     def _give_back(self, text: str) -> None:

@@ -162,7 +162,7 @@ class CompositionActions:
             self._panes.action_go("prompt")
         elif link.is_wrong or link.kind == "note":
             name = "" if link.kind == "note" else f"{link.kind} {link.name}: "
-            self._host.show_message(f"{name}{link.told}.")
+            self._host.show_message(f"{name}{link.description}.")
         else:
             self._host.open_library(cast("Kind", link.kind), link.name)
 
@@ -183,13 +183,15 @@ class CompositionActions:
             self._host.show_message("Only parts have a priority.")
         else:
             now = next(one.priority for one in persona.parts if one.name == link.name)
-            told = "Where there is no room, what is lowest is left out first."
-            dialog = AskLine(f"Priority of {link.name}", text=str(now), explanation=told, check=_number)
+            explanation = "Where there is no room, what is lowest is left out first."
+            dialog = AskLine(
+                f"Priority of {link.name}", text=str(now), explanation=explanation, check=_number
+            )
             if (answer := await self._host.ask(dialog)) is not None:
                 await self._store(set_priority(link.name, int(answer)))
 
-    def _undoable(self, told: str) -> str:
-        return sentence("edit.undo", self._host.keymap, f"{told} {{}} takes that back.", told)
+    def _undoable(self, message: str) -> str:
+        return sentence("edit.undo", self._host.keymap, f"{message} {{}} takes that back.", message)
 
     async def _store(self, change: Any) -> None:
         documents = self._view.documents
@@ -304,8 +306,8 @@ class CompositionActions:
         names = [one.name for one in found.stages]
         reports = await self._outputs.run(each=[replace(options, stage=name) for name in names])
         if reports is not None:
-            told = (f"{name}: {_counts(one.inputs)}" for name, one in zip(names, reports, strict=True))
-            self._host.show_message("Each stage: " + " · ".join(told))
+            counts = (f"{name}: {_counts(one.inputs)}" for name, one in zip(names, reports, strict=True))
+            self._host.show_message("Each stage: " + " · ".join(counts))
 
 
 def _plain() -> Any:

@@ -46,8 +46,8 @@ class ImportOffer:
             return
         found, would_be = read
         many = f"{len(would_be)} personas" if len(would_be) > 1 else would_be[0].id
-        told = [f"{found.format.label} ({found.format.name}), from {found.source}", *report_of(would_be)]
-        question = Confirm(f"Import {many}?", "\n".join(told), action="Import", keep="Leave it as text")
+        lines = [f"{found.format.label} ({found.format.name}), from {found.source}", *report_of(would_be)]
+        question = Confirm(f"Import {many}?", "\n".join(lines), action="Import", keep="Leave it as text")
         if not await self._host.ask(question):
             return
         await documents.flush()

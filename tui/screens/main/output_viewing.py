@@ -132,9 +132,9 @@ class OutputViewing:
         current = self._current(outputs)
         shown: ShownOutput | ShownRequest
         if current is None or self._wants_request:
-            told = "This is what is sent to the model." if outputs else NO_OUTPUT
+            note = "This is what is sent to the model." if outputs else NO_OUTPUT
             request, trouble = await asyncio.to_thread(self._request, persona, test_input)
-            shown = ShownRequest(request, told, trouble)
+            shown = ShownRequest(request, note, trouble)
         else:
             shown = await self._held(current, test_input)
         if (persona.id, test_input.id) == (self._persona_id, self.input_id) and self.is_open:

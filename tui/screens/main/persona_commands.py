@@ -138,7 +138,7 @@ class PersonaCommands:
         if await self._delete_all((persona_id,)):  # at once: what is typed now is for the persona beside it
             self._host.show_message(f"{name} is deleted. {await reading}")
 
-    async def _kept_of(self, persona_id: str, kept: str, tell: Callable[[str], None]) -> str:
+    async def _kept_of(self, persona_id: str, kept: str, notify: Callable[[str], None]) -> str:
         """Return what is kept of a persona: of a link to elsewhere, or with its prompt's file, it is told anew."""
         known = await self._tried(lambda: self._workspace.get(persona_id))
         if known is not None and not known.revision:
@@ -147,7 +147,7 @@ class PersonaCommands:
             kept = f"{known.system_prompt_file}, which has its prompt, stays. {kept}"
         else:
             return kept
-        tell(kept)
+        notify(kept)
         return kept
 
     async def _delete_all(self, persona_ids: Sequence[str]) -> list[str]:
@@ -325,9 +325,9 @@ class PersonaCommands:
             return
         ids, there = done[0].ids, done[0].there
         self._select_input(persona, ids)
-        told = f"{_counted(len(ids), 'test input')} added."
+        message = f"{_counted(len(ids), 'test input')} added."
         known = f" {there} {'are' if there > 1 else 'is'} there already." if there else ""
-        self._host.show_message(f"{told}{known}{self._taken_back() if ids else ''}")
+        self._host.show_message(f"{message}{known}{self._taken_back() if ids else ''}")
 
     async def _change_inputs(
         self, plan: Callable[[Store], Sequence[InputsChange]]

@@ -191,11 +191,11 @@ class PersonaView:
         """Return what a persona is called, told apart from others of the same name."""
         return self._personas.name_of(persona_id)
 
-    async def choose(self, conflict: MergeConflict, ours: str, theirs: str, told: str = "") -> str | None:
+    async def choose(self, conflict: MergeConflict, ours: str, theirs: str, notice: str = "") -> str | None:
         """Let the person choose between two texts; `told`: what was said of it, which goes."""
         from tui.screens.dialogs.conflict import ConflictDialog
 
-        self._host.program.take_back(lambda message: message == content(told).plain)
+        self._host.program.take_back(lambda message: message == content(notice).plain)
         chosen: str | None = await self._host.ask(ConflictDialog(conflict, ours=ours, theirs=theirs))
         return chosen
 
@@ -280,7 +280,7 @@ class PersonaView:
         if documents is not None and persona is not None:
             name, banner = persona.name, banner_of(documents, self._host.keymap, "prompt")
             if persona.error is None:
-                self._host.program.take_back(lambda told: OF_BROKEN in told.casefold())
+                self._host.program.take_back(lambda message: OF_BROKEN in message.casefold())
             self._personas.show_entries([PersonaEntry.of(persona)])
         elif documents is not None and documents.id:
             name = self.name_of(documents.id)

@@ -124,9 +124,9 @@ class PromptChecks:
         store = documents.workspace.store
         persona, left = await documents.workspace.write(revert, store, persona_id, found)
         documents.take(persona)
-        told = f"Version {found.bad} is reverted{left_places(left)}."
+        message = f"Version {found.bad} is reverted{left_places(left)}."
         self._host.show_message(
-            sentence("edit.undo", self._host.keymap, f"{told} {{}} takes that back.", told)
+            sentence("edit.undo", self._host.keymap, f"{message} {{}} takes that back.", message)
         )
 
     # -- coverage -----------------------------------------------------------------------------------------

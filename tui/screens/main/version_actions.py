@@ -195,8 +195,8 @@ class VersionActions:
         if done is not None:
             back = sentence("agent.undo", self._host.keymap, " {} takes that back.") if done.kept else ""
             also = f", also in {done.others}" if done.others else ""
-            told = "is kept" if done.kept else "is refused"
-            self._host.show_message(f"{proposal.name} {told}{also}.{back}")
+            outcome = "is kept" if done.kept else "is refused"
+            self._host.show_message(f"{proposal.name} {outcome}{also}.{back}")
         return True
 
     def action_review(self) -> None:
@@ -235,13 +235,13 @@ class VersionActions:
 
     def _reviewed(self, kept: Sequence[str], refused: int, count: int) -> str:
         """Return what came of a review."""
-        told = f"{len(kept)} kept, {refused} refused, {count - len(kept) - refused} left."
+        message = f"{len(kept)} kept, {refused} refused, {count - len(kept) - refused} left."
         if not kept:
-            return told
+            return message
         if self._documents.id in kept:
-            return told + sentence("agent.undo", self._host.keymap, " {} takes back what is kept.")
+            return message + sentence("agent.undo", self._host.keymap, " {} takes back what is kept.")
         back = sentence("agent.undo", self._host.keymap, ": {} there takes back what is kept.")
-        return f"{told} Open {self._documents.view.name_of(kept[-1])}{back}" if back else told
+        return f"{message} Open {self._documents.view.name_of(kept[-1])}{back}" if back else message
 
     async def _decide(
         self, dialog: ShowProposal, key: str, proposal: Version, place: str = ""

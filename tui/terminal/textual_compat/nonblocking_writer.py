@@ -78,13 +78,13 @@ class TerminalWriter(threading.Thread):
             if parts:
                 self._add(b"".join(parts), is_picture=True)
 
-    def when_drained(self, tell: Callable[[], object]) -> None:
+    def when_drained(self, callback: Callable[[], object]) -> None:
         """Call `tell` once, in any thread, when nothing waits for the terminal any more, or it is left."""
         with self._changed:
             if self._unsent and not self._stopped:
-                self._when_drained = tell
+                self._when_drained = callback
                 return
-        tell()
+        callback()
 
     # -- for Textual's driver ---------------------------------------------------------------------------
 
@@ -179,9 +179,9 @@ class TerminalWriter(threading.Thread):
 
     def _call_when_drained(self) -> None:
         with self._changed:
-            tell, self._when_drained = self._when_drained, None
-        if tell is not None:
-            tell()
+            callback, self._when_drained = self._when_drained, None
+        if callback is not None:
+            callback()
 
 
 def install() -> None:

@@ -99,12 +99,12 @@ class TerminalApp(App[int], inherit_bindings=False):
         if self._owes_picture or writer is None or loop is None or not writer.is_behind:
             return self._owes_picture
 
-        def tell() -> None:
+        def on_drained() -> None:
             with suppress(RuntimeError):  # the loop is closed
                 loop.call_soon_threadsafe(self._catch_up)
 
         self._owes_picture = True
-        writer.when_drained(tell)
+        writer.when_drained(on_drained)
         return True
 
     def _catch_up(self) -> None:
