@@ -27,7 +27,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from agent.core.agent import Agent
     from agent.core.clock import Clock, SystemClock
-    from agent.core.errors import AgentBusy, NothingToContinue, NoWords
+    from agent.core.errors import AgentBusy, EmptyMessage, NothingToContinue
     from agent.core.events import (
         AgentEnd,
         AgentStart,
@@ -45,7 +45,7 @@ if TYPE_CHECKING:
     )
     from agent.core.limits import Limits
     from agent.core.loop import agent_loop, agent_loop_continue
-    from agent.core.loop_config import AgentContext, AgentState, Interrupts, LoopConfig
+    from agent.core.loop_config import AbortController, AgentContext, AgentState, LoopConfig
     from agent.core.messages import to_messages
     from agent.core.model import (
         BlockDelta,
@@ -81,10 +81,10 @@ if TYPE_CHECKING:
     from agent.transcript.session_log import Session
 
 __all__ = [
-    "Agent", "AgentBusy", "AgentContext", "AgentEnd", "AgentStart", "AgentState", "AnthropicModel",
+    "AbortController", "Agent", "AgentBusy", "AgentContext", "AgentEnd", "AgentStart", "AgentState", "AnthropicModel",
     "AssistantTextTurn", "Block", "BlockDelta", "BlockEnd", "BlockEvent", "BlockStart", "ChangeInput",
-    "Clock", "CustomTurn", "Done", "Event", "Failed", "HookContext", "Interrupts", "Limits", "LoopConfig",
-    "Model", "ModelError", "ModelNotice", "NoWords", "NothingToContinue", "Notice", "NoticeTurn",
+    "Clock", "CustomTurn", "Done", "EmptyMessage", "Event", "Failed", "HookContext", "Limits", "LoopConfig",
+    "Model", "ModelError", "ModelNotice", "NothingToContinue", "Notice", "NoticeTurn",
     "ProxyModel", "Request", "RetryPolicy", "RetryWait", "ScriptedModel", "Session", "StepEnd", "StepStart",
     "SystemClock", "ThinkingTurn", "Tool", "ToolCallTurn", "ToolContext", "ToolEnd", "ToolOutput",
     "ToolProgress", "ToolResultTurn", "ToolSpec", "ToolStart", "Turn", "TurnDelta", "TurnEnd",
@@ -94,7 +94,7 @@ __all__ = [
 
 _NAMES = {
     "agent.core.agent": "Agent",
-    "agent.core.loop_config": "AgentContext AgentState Interrupts LoopConfig",
+    "agent.core.loop_config": "AbortController AgentContext AgentState LoopConfig",
     "agent.core.events": "AgentEnd AgentStart Event ModelNotice RetryWait StepEnd StepStart ToolEnd ToolProgress ToolStart TurnDelta TurnEnd TurnStart",
     "agent.core.limits": "Limits",
     "agent.core.loop": "agent_loop agent_loop_continue",
@@ -105,7 +105,7 @@ _NAMES = {
     "agent.core.retry": "RetryPolicy",
     "agent.models.scripted": "ScriptedModel",
     "agent.core.clock": "Clock SystemClock",
-    "agent.core.errors": "AgentBusy NoWords NothingToContinue",
+    "agent.core.errors": "AgentBusy EmptyMessage NothingToContinue",
     "agent.transcript.session_log": "Session",
     "agent.core.tool": "Block ChangeInput HookContext Tool ToolContext ToolOutput",
     "agent.core.turns": "AssistantTextTurn CustomTurn NoticeTurn ThinkingTurn ToolCallTurn ToolResultTurn Turn UserTurn",

@@ -156,7 +156,7 @@ async def run_action(
 async def unattended(jobs: AgentJobs, chat: Chat, act: Act) -> None:
     """Follow the agent's work with nobody there: a question leaves it waiting."""
     loop, persona_id = asyncio.get_running_loop(), chat.persona_id
-    jobs.observe(lambda job: loop.call_soon(jobs.park, persona_id) if job.is_waiting else None)
+    jobs.observe(lambda job: loop.call_soon(jobs.suspend, persona_id) if job.is_waiting else None)
     await act(jobs, chat)
     await jobs.wait(persona_id)
 
@@ -394,12 +394,12 @@ class _Run:
             await self.fence()
         except Exception:  # noqa: BLE001 - what cannot be asked may be another program's by now; `go` raises it
             assert self._jobs is not None, "nothing is written before"
-            self._jobs.abandon(self.action.persona)
+            self._jobs.release(self.action.persona)
             return False
         return True
 
     async def _write(self, function: Callable[[], T], then: Callable[[T], object]) -> T:
-        """Make a tool's write, see `Writes`."""
+        """Make a tool's write, see `WriteQueue`."""
         if not await self._may_write():
             raise NotWritten
         return await write_in_thread(function, then)

@@ -18,7 +18,7 @@ from agent.chat.live_session import ChatSession
 from agent.chat.run_logging import log_run
 from agent.chat.run_spec import PLAIN, RunSpec
 from agent.chat.system_prompt import PROPOSES, system_prompt
-from agent.chat.tool_callers import NO_CALL, ToolCallers
+from agent.chat.tool_use_history import NO_CALL, ToolUseHistory
 from agent.core.agent import Agent, as_message
 from agent.core.cancellation import CancelScope, detach
 from agent.core.errors import GaveUpWaiting
@@ -34,7 +34,7 @@ from agent.models.context_fallback import ContextFallback
 from agent.models.local_servers import why_no_tools
 from agent.signals.model import TextToolCallModel, is_signal
 from agent.tools import make_tools, registered
-from agent.tools.context import OutputControls, ToolEnvironment, Writes, Written, write_in_thread
+from agent.tools.context import OutputControls, ToolEnvironment, WriteQueue, WriteResult, write_in_thread
 from agent.transcript.context_window import context_window
 from agent.transcript.session_store import AgentAtWork, agent_lock
 from personas.errors import Busy
@@ -110,11 +110,11 @@ class Chat:
         *,
         options: ChatOptions = ChatOptions(),
         flush: Callable[[], Awaitable[None]] = _nothing_to_flush,
-        on_change: Callable[[Written], None] = lambda _written: None,
+        on_change: Callable[[WriteResult], None] = lambda _written: None,
         on_keep: Callable[[], None] = lambda: None,
         on_settle: Callable[[ToolCallTurn, ToolResultTurn], None] = lambda _call, _result: None,
         on_wait: Callable[[str], None] = lambda _why: None,
-        writes: Writes = write_in_thread,
+        writes: WriteQueue = write_in_thread,
         may_write: Callable[[], Awaitable[bool]] | None = None,
         outputs: OutputControls | None = None,
     ) -> None:
@@ -126,7 +126,7 @@ class Chat:
         self._env = ToolEnvironment(store, persona_id, writes=writes, on_keep=on_keep, outputs=outputs)
         self._sent_turns = 0  # in this run
         self._asked = "", ""  # the model of this run, and its endpoint
-        self._tool_callers = ToolCallers(store.home)
+        self._tool_use_history = ToolUseHistory(store.home)
         self._running = False
         self._stop: Callable[[], None] | None = None
         self._spec = PLAIN
@@ -295,7 +295,7 @@ class Chat:
         Raises:
             Busy: another process is talking in this session.
             BrokenFile: the persona's file cannot be read; its line and column are in the message.
-            NoWords: a message without words.
+            EmptyMessage: a message without words.
             PersonaError: no such persona, or the disk refuses; what was said before is on disk.
         """
         if self._running:
@@ -322,7 +322,7 @@ class Chat:
                 end = await self._agent.prompt(prompts)
                 await asyncio.to_thread(self.session.close_run)
                 if any(isinstance(turn, ToolCallTurn) and not is_signal(turn) for turn in end.turns):
-                    await asyncio.to_thread(self._tool_callers.add, *self._asked)
+                    await asyncio.to_thread(self._tool_use_history.add, *self._asked)
             if (failure := self.session.why_not_saved(end)) is not None:
                 raise failure
             return end
@@ -363,7 +363,7 @@ class Chat:
         self._stop()
         self.scope.cancel()
 
-    def park(self) -> None:
+    def release(self) -> None:
         """End the run in memory only: on the disk it stays as it is now, waiting, as after a crash."""
         self.session.detach()
         self._agent.abort("left waiting")
@@ -442,7 +442,7 @@ class Chat:
 
     def _note_on_calls(self, run: Sequence[Turn]) -> NoticeTurn | None:
         """Say, once in a conversation of each model, that it seems unable to call tools and changed nothing. Blocking."""
-        note = self._tool_callers.note_on(run, *self._asked)
+        note = self._tool_use_history.note_on(run, *self._asked)
         if not note or self._has_notice(NO_CALL, f" {self._asked[0]} "):
             return None
         return NoticeTurn(content=f"{note} {why_no_tools(self._asked[1])}".strip(), kind=NO_CALL)

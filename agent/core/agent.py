@@ -9,17 +9,17 @@ from dataclasses import fields, replace
 from typing import Any, Literal
 
 from agent.core.clock import Clock, SystemClock
-from agent.core.errors import AgentBusy, NoWords
+from agent.core.errors import AgentBusy, EmptyMessage
 from agent.core.event_bus import EventBus, Listener
 from agent.core.events import AgentEnd, Event, Outcome, ToolEnd, ToolStart, TurnDelta, TurnEnd, TurnStart
 from agent.core.limits import Limits
 from agent.core.loop import Loop, find_continuation
 from agent.core.loop_config import (
+    AbortController,
     AgentContext,
     AgentState,
     ConvertToLlm,
     GetApiKey,
-    Interrupts,
     LoopConfig,
     MoreTools,
     OnLaunch,
@@ -56,7 +56,7 @@ def as_message(said: str | UserTurn, known: Collection[str] = ()) -> UserTurn:
 
     Raises:
         TypeError: it is something else.
-        NoWords: it has no words.
+        EmptyMessage: it has no words.
     """
     turn: UserTurn = _checked(UserTurn(content=said) if isinstance(said, str) else said, UserTurn)
     return replace(turn, id=new_id("turn")) if turn.id in known else turn
@@ -81,7 +81,7 @@ def _checked(said: object, kind: Any) -> Any:
     if not isinstance(said, kind) or (isinstance(said, UserTurn) and not isinstance(said.content, str)):
         raise TypeError(f"A text or a turn can be said, not {said!r:.60}.")
     if isinstance(said, UserTurn) and not said.content.strip():
-        raise NoWords("There is nothing to say: a message needs words.")
+        raise EmptyMessage("There is nothing to say: a message needs words.")
     return said
 
 
@@ -186,7 +186,7 @@ class Agent:
         self.follow_up_mode: QueueMode = follow_up_mode
         self._bus = EventBus(self._see)
         self._task: asyncio.Task[AgentEnd] | None = None
-        self._interrupts: Interrupts | None = None
+        self._abort_controller: AbortController | None = None
         self._streaming: dict[str, tuple[Turn, list[str]]] = {}
         self._pending: dict[str, None] = {}
         self._error: ModelError | None = None
@@ -237,7 +237,7 @@ class Agent:
         Raises:
             AgentBusy: a run is active.
             TypeError: what is said is neither text nor turns.
-            NoWords: a message without words.
+            EmptyMessage: a message without words.
             NothingToContinue: nothing is said, and there is nothing to go on from.
         """
         self._refuse_while_busy("A message cannot be sent")
@@ -268,17 +268,17 @@ class Agent:
             outcome: how the run is said to have ended: `cancelled`, or `limit`.
             notice: what the conversation says about it, as the run's last turn.
         """
-        if self._interrupts is not None:
-            self._interrupts.abort(reason, outcome=outcome, notice=notice)
+        if self._abort_controller is not None:
+            self._abort_controller.abort(reason, outcome=outcome, notice=notice)
 
     def cancel_tool(self, call_id: str) -> bool:
         """Cancel one open tool call (the id of its turn, or its wire id); return whether there was one."""
-        return self._interrupts is not None and self._interrupts.cancel_tool(call_id)
+        return self._abort_controller is not None and self._abort_controller.cancel_tool(call_id)
 
     @property
     def usage(self) -> Usage:
         """Tokens of the active run's requests so far; none when idle."""
-        return self._interrupts.usage if self._interrupts is not None else Usage()
+        return self._abort_controller.usage if self._abort_controller is not None else Usage()
 
     async def wait_for_idle(self) -> None:
         """Return when no run is active and the listeners of `agent_end` have finished.
@@ -306,7 +306,7 @@ class Agent:
 
         Raises:
             TypeError: it is neither text nor a user turn.
-            NoWords: it has none.
+            EmptyMessage: it has none.
         """
         return self._enqueue(self._steering, said)
 
@@ -315,7 +315,7 @@ class Agent:
 
         Raises:
             TypeError: it is neither text nor a user turn.
-            NoWords: it has none.
+            EmptyMessage: it has none.
         """
         return self._enqueue(self._follow_up, said)
 
@@ -399,13 +399,13 @@ class Agent:
     ) -> AgentEnd:
         """Start the run in a task of its own and wait for it."""
         self._error = None
-        self._interrupts = interrupts = config.interrupts
+        self._abort_controller = controller = config.abort_controller
         loop = Loop(context, config, self._bus)
         self._task = task = loop.start(self._go(loop, prompts, poll_first=poll_first))
         try:
             return await asyncio.shield(task)
         except asyncio.CancelledError:
-            interrupts.abort("the caller was cancelled")
+            controller.abort("the caller was cancelled")
             with contextlib.suppress(asyncio.CancelledError):
                 await asyncio.wait({task})
             raise
@@ -416,7 +416,7 @@ class Agent:
         finally:
             self._streaming.clear()
             self._pending.clear()
-            self._task = self._interrupts = None
+            self._task = self._abort_controller = None
 
     def _see(self, event: Event) -> None:
         """Update the state, before the listeners hear of the event."""

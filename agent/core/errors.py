@@ -13,7 +13,7 @@ class NothingToContinue(PersonaError):
     """The conversation has nothing the model could go on from."""
 
 
-class NoWords(PersonaError, ValueError):
+class EmptyMessage(PersonaError, ValueError):
     """A message in which nothing is said."""
 
 
@@ -21,7 +21,7 @@ class InvalidInput(Exception):
     """A tool's input does not validate; the message is for the model."""
 
 
-class KeyUnknown(Exception):
+class ApiKeyError(Exception):
     """The function that gives the API key failed."""
 
 

@@ -151,7 +151,7 @@ class RepeatWatch:
             self._here = {}
         self._tools_before, self._tools = self._tools, set()
 
-    def saw(self, call: ToolCallTurn, *, is_error: bool, raw: str = "") -> str | None:
+    def record(self, call: ToolCallTurn, *, is_error: bool, raw: str = "") -> str | None:
         """Note one result; return the sentence that ends the run when it was one failure too many.
 
         Args:

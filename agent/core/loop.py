@@ -19,7 +19,7 @@ from agent.core.redaction import report
 from agent.core.repair import is_aside
 from agent.core.response_assembler import failure
 from agent.core.run import Run
-from agent.core.steps import RunEnded, RunEnding, Steps, as_turns, poll_queue
+from agent.core.run_steps import RunEnded, RunEnding, Steps, as_turns, poll_queue
 from agent.core.turns import (
     AssistantTextTurn,
     NoticeTurn,
@@ -185,7 +185,7 @@ class Loop:
             CancelledError: its task was cancelled; everything was closed first.
         """
         run, config = self._run, self._config
-        config.interrupts.attach(run)
+        config.abort_controller.attach(run)
         duration = config.limits.max_duration
         timer = None
         if duration is not None:
@@ -200,7 +200,7 @@ class Loop:
         finally:
             if timer is not None:
                 timer.cancel()
-            config.interrupts.detach(run)
+            config.abort_controller.detach(run)
         if run.cancelled_outside:
             raise asyncio.CancelledError
         return end
@@ -230,7 +230,7 @@ class Loop:
             ending = await self._end_broken(error)
         notice = ending.notice or await self._notice_on(ending)
         if notice is not None:
-            await run.say(notice)
+            await run.append_turn(notice)
         return await run.emit_last(
             AgentEnd,
             turns=tuple(run.added),
@@ -310,6 +310,6 @@ async def _iterate(
         closed = True
         let_go_on()
         if not task.done():
-            config.interrupts.abort("the reader of the events went away")
+            config.abort_controller.abort("the reader of the events went away")
             with contextlib.suppress(asyncio.CancelledError):
                 await asyncio.shield(task)

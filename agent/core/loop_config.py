@@ -51,7 +51,7 @@ class AgentContext:
     tools: Sequence[Tool] = ()
 
 
-class Interrupts:
+class AbortController:
     """How the outside reaches into the run that uses it: ends it, or one of its tools.
 
     One run at a time may use it; it belongs to the thread of the event loop.
@@ -126,7 +126,7 @@ class LoopConfig:
             else they are answered with an error.
         take_undelivered: gives what is still queued when the run ends, for example because a tool ended it;
             plain only.
-        interrupts: how the outside aborts the run or cancels a tool.
+        abort_controller: how the outside aborts the run or cancels a tool.
         grace: seconds that cancelled code has to end before the run settles without it.
         listener_grace: seconds that each listener has in all once the run is stopped, and once more for the last
             event; `grace` when None.
@@ -156,7 +156,7 @@ class LoopConfig:
     limits: Limits = Limits()  # noqa: RUF009 - immutable
     retry: RetryPolicy = RetryPolicy()  # noqa: RUF009 - immutable
     clock: Clock = field(default_factory=SystemClock)
-    interrupts: Interrupts = field(default_factory=Interrupts)
+    abort_controller: AbortController = field(default_factory=AbortController)
     grace: float = 0.05
     listener_grace: float | None = None
     random: Callable[[], float] = random.random

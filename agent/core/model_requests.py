@@ -11,7 +11,7 @@ from typing import Any
 from pydantic import BaseModel
 
 from agent.core.cancellation import detach, race
-from agent.core.errors import GaveUpWaiting, KeyUnknown, PersonaError
+from agent.core.errors import ApiKeyError, GaveUpWaiting, PersonaError
 from agent.core.events import RetryWait
 from agent.core.loop_config import AgentContext, GetApiKey
 from agent.core.messages import sendable, sendable_object, to_messages
@@ -91,7 +91,7 @@ class ModelRequests:
             if run.stopped is None:
                 answer.error = ModelError("client", f"The request could not be prepared: {error}.")
             return
-        except KeyUnknown as error:
+        except ApiKeyError as error:
             answer.error = ModelError("client", str(error))
             return
         except Exception as error:  # noqa: BLE001 - functions of the application
@@ -145,7 +145,7 @@ class ModelRequests:
         """The key for one request; nothing that is said of a failure holds it from now on.
 
         Raises:
-            KeyUnknown: it could not be got; of what was raised the message has only the type, for the key may stand in it.
+            ApiKeyError: it could not be got; of what was raised the message has only the type, for the key may stand in it.
             PersonaError: the same, in words that were written to be shown.
         """
         run = self._run
@@ -155,7 +155,7 @@ class ModelRequests:
             raise
         except Exception as error:  # noqa: BLE001 - a function of the application
             kind = type(error).__name__
-            raise KeyUnknown(f"The API key could not be got: get_api_key raised {kind}.") from None
+            raise ApiKeyError(f"The API key could not be got: get_api_key raised {kind}.") from None
         if key is not None and not isinstance(key, str):
             raise TypeError(f"get_api_key gave {type(key).__name__}, not text")
         run.secrets.keep_out(key)

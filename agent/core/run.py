@@ -129,7 +129,7 @@ class Run:
         self._grace_left = {who: 0.0 for who, left in self._grace_left.items() if left <= 0}
         return await self.emit(kind, **fields)
 
-    async def say(self, turn: Turn) -> None:
+    async def append_turn(self, turn: Turn) -> None:
         """Add a whole turn to the conversation.
 
         Raises:
@@ -248,7 +248,7 @@ class OpenSpans:
                 await self._end_call(run, call)
         for call in calls:
             end = self._ended[call.id]
-            await run.say(
+            await run.append_turn(
                 ToolResultTurn(
                     tool_use_id=call.tool_use_id,
                     output=end.output,

@@ -75,7 +75,7 @@ async def answer_calls(run: Run, calls: Sequence[ToolCallTurn], reason: str) -> 
     for call in refused:
         await call.start()
         await call.end(error_output(reason))
-    return [await call.say_result() for call in refused]
+    return [await call.append_result() for call in refused]
 
 
 async def run_calls(
@@ -110,7 +110,7 @@ async def run_calls(
             call.sibling_failed = sibling_failed or any(other.failed for other in made)
         await batch.run(group)
         for call in group:
-            results.append(await call.say_result())
+            results.append(await call.append_result())
     completing = [call for call in made if call.turn.tool_name == TASK_COMPLETE]
     return BatchResult(
         results=results,
@@ -339,7 +339,7 @@ class Call:
             details=output.details,
         )
 
-    async def say_result(self) -> ToolResultTurn:
+    async def append_result(self) -> ToolResultTurn:
         """Add the result of the ended call to the conversation."""
         output = self.output
         assert output is not None, "a call is ended before its result is said"
@@ -349,7 +349,7 @@ class Call:
             is_error=output.is_error,
             details=output.details,
         )
-        await self._run.say(result)
+        await self._run.append_turn(result)
         return result
 
     # What comes before its tool

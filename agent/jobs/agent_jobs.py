@@ -48,11 +48,11 @@ from personas.store import Store
 log = logging.getLogger(__name__)
 
 
-class _Halt(NamedTuple):
-    """Why a job is not to go on that is about to begin; `is_left`: the program ends, nobody stopped it."""
+class _EarlyStop(NamedTuple):
+    """Why a job is not to go on that is about to begin; `is_interrupted`: the program ends, nobody stopped it."""
 
     reason: str
-    is_left: bool
+    is_interrupted: bool
 
 
 class AgentJobs:
@@ -61,9 +61,9 @@ class AgentJobs:
     The agent does one thing at a time for a persona: here a persona's id means that job. Four ways end one:
 
     - `stop`: the person ends it for good.
-    - `leave`: the program ends while it works; it is interrupted, and `resume` goes on with it.
-    - `park`: the program ends while it waits; it stays waiting on the disk.
-    - `abandon`: another program has taken it over; nothing more is written.
+    - `interrupt`: the program ends while it works; it is interrupted, and `resume` goes on with it.
+    - `suspend`: the program ends while it waits; it stays waiting on the disk.
+    - `release`: another program has taken it over; nothing more is written.
 
     Args:
         options: the person's settings.
@@ -86,7 +86,7 @@ class AgentJobs:
         self._clock = clock
         self.runner = JobRunner()
         self._ends: dict[str, asyncio.Task[AgentEnd | None]] = {}
-        self._beginning: dict[str, _Halt | None] = {}  # by persona: why it is to stop before it began
+        self._beginning: dict[str, _EarlyStop | None] = {}  # by persona: why it is to stop before it began
         self._turns: set[str] = set()  # personas for whose jobs a place is held
         self._moved = asyncio.Event()  # for who waits for a place
         self._known: dict[str, Job] = {}  # the last state of each job that is not running here
@@ -270,15 +270,17 @@ class AgentJobs:
         if run is not None:
             run.stop(reason)
         elif persona_id in self._beginning:
-            self._beginning[persona_id] = _Halt(reason or "stopped by the user", is_left=False)
+            self._beginning[persona_id] = _EarlyStop(reason or "stopped by the user", is_interrupted=False)
         return run is not None or persona_id in self._beginning
 
-    def leave(self, persona_id: str, reason: str) -> None:
+    def interrupt(self, persona_id: str, reason: str) -> None:
         """End the job at work for a program that ends, at once: it is interrupted, and can be gone on with."""
         if (run := self._run(persona_id)) is not None:
-            run.leave(reason)
+            run.interrupt(reason)
         elif persona_id in self._beginning:
-            self._beginning[persona_id] = self._beginning[persona_id] or _Halt(reason, is_left=True)
+            self._beginning[persona_id] = self._beginning[persona_id] or _EarlyStop(
+                reason, is_interrupted=True
+            )
 
     async def stop_found(self, chat: Chat) -> Job:
         """Give up a job that an earlier program left waiting, interrupted or at a limit.
@@ -295,15 +297,15 @@ class AgentJobs:
             await _read(chat)
             return await self._give_up(chat, job)
 
-    def park(self, persona_id: str) -> bool:
+    def suspend(self, persona_id: str) -> bool:
         """Leave a waiting job waiting on the disk, for a program that ends; return whether it was waiting."""
         run = self._run(persona_id)
-        return run is not None and run.park()
+        return run is not None and run.suspend()
 
-    def abandon(self, persona_id: str) -> None:
+    def release(self, persona_id: str) -> None:
         """End the job at work in memory alone: another program has taken it over."""
         if (run := self._run(persona_id)) is not None:
-            run.abandon()
+            run.release()
 
     async def wait(self, persona_id: str) -> AgentEnd | None:
         """Wait until the persona's job does not run any more; return how its run ended, None if it did not run.
@@ -321,7 +323,7 @@ class AgentJobs:
         self.runner.end_all(reason)
         for persona_id in self._beginning:
             if not self.is_live(persona_id):
-                self.leave(persona_id, reason)
+                self.interrupt(persona_id, reason)
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(seconds):
                 while self.runner.runs or self._beginning:
@@ -406,8 +408,8 @@ class AgentJobs:
         persona_id = run.chat.persona_id
         before = self._known.pop(persona_id, None)
         self._ends[persona_id] = ending = self.runner.launch(run, run.go(said, prepare))
-        if (halt := self._beginning.get(persona_id)) is not None:
-            (run.leave if halt.is_left else run.stop)(halt.reason)
+        if (early := self._beginning.get(persona_id)) is not None:
+            (run.interrupt if early.is_interrupted else run.stop)(early.reason)
         try:
             await self.runner.until_begun(run, ending)
         except BaseException:
@@ -466,8 +468,10 @@ class AgentJobs:
                 job = found.model_copy(update={"pending": anew})
                 await asyncio.to_thread(write_question, chat.store, job)
                 self._notify(job)
-                halt = self._beginning[persona_id]
-                return await self._give_up(chat, job) if halt is not None and not halt.is_left else job
+                early = self._beginning[persona_id]
+                return (
+                    await self._give_up(chat, job) if early is not None and not early.is_interrupted else job
+                )
         run = self._make_run(chat, found, found)
         return await self._launch(run, None, settle_approval(run, question, decision))
 

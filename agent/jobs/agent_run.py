@@ -134,7 +134,7 @@ class AgentRun(AskingJob):
                 "error",
                 {"error_message": text_of(error), "ended_at": self._ended_at or utc_now()},
             )
-            if self._is_logged and not self.parked:
+            if self._is_logged and not self.is_released:
                 await (self._log_ending(self._ended()) or asyncio.sleep(0))
             if self.begun.done():
                 raise
@@ -194,7 +194,7 @@ class AgentRun(AskingJob):
 
     def announce_end(self) -> None:
         """Say how the task ended, once nothing of it runs any more and its log has it."""
-        if self._ending is not None and not self.parked:
+        if self._ending is not None and not self.is_released:
             for step in way(self.job.status, self._ending[0])[:-1]:
                 self._change(job=move(self.job, step))
             self._change(job=self._ended())
@@ -242,10 +242,10 @@ class AgentRun(AskingJob):
             self._stopped, self._by_person = (reason or "stopped by the user", self.job), True
             self._stop_if_asked()
 
-    def leave(self, reason: str) -> None:
+    def interrupt(self, reason: str) -> None:
         """End the run at once for a program that ends: the task is interrupted, and the next one can go on with it."""
         if self.job.is_waiting and self._answer is not None:
-            self.abandon()  # an answer that was just given is in the log: going on gives it to the call
+            self.release()  # an answer that was just given is in the log: going on gives it to the call
         elif self._stopped is None:
             self._stopped = (reason, self.job)
             self._stop_if_asked()
@@ -256,17 +256,17 @@ class AgentRun(AskingJob):
             is_task_over = self._by_person and job.kind == "task"
             self.chat.abort(reason, notice=stop_notice(job, self._wrote) if is_task_over else None)
 
-    def park(self) -> bool:
+    def suspend(self) -> bool:
         """Leave a waiting task waiting on the disk and end the run; return whether it was waiting."""
         if not self.job.is_waiting or self._answer is None or self._answer.done():
             return False
-        self.abandon()
+        self.release()
         return True
 
-    def abandon(self) -> None:
+    def release(self) -> None:
         """End the run in memory alone: on the disk it stays as it is now."""
-        self.parked = True
-        self.chat.park()
+        self.is_released = True
+        self.chat.release()
 
     # -- what happens ----------------------------------------------------------------------------------
 
@@ -280,7 +280,7 @@ class AgentRun(AskingJob):
             self._summary = None
             further = with_step(self.job)
             is_kept = self.job.kind == "task" or self._has_asked
-            if self.job.step_count and is_kept and not self.parked:
+            if self.job.step_count and is_kept and not self.is_released:
                 self._log.write_quietly("step", self.job.model_copy(update=further))
             if self.agreed and event.step == 1:  # the call that waited is made first, as the status says
                 self._change(step_count=further["step_count"], used=further["used"])
@@ -299,7 +299,7 @@ class AgentRun(AskingJob):
             self._count()
             if event.tool_results and self.job.idle_steps:
                 self._change(idle_steps=0)
-        elif isinstance(event, AgentEnd) and not self.parked:
+        elif isinstance(event, AgentEnd) and not self.is_released:
             # While the conversation is still held: nobody finds a task at work on which nobody works.
             self._meter.watch.halt()
             self._ended_at = utc_now()

@@ -42,7 +42,7 @@ class AskingJob:
 
     Attributes:
         agreed: by the call's wire id, what the person agreed to before this run began.
-        parked: whether its run was ended in memory alone: on the disk it stays as it is.
+        is_released: whether its run was ended in memory alone: on the disk it stays as it is.
     """
 
     def __init__(
@@ -58,7 +58,7 @@ class AskingJob:
     ) -> None:
         self.chat = chat
         self.job = job
-        self.parked = False
+        self.is_released = False
         self._options = options
         self._allowed = allowed
         self._log = log
@@ -194,7 +194,7 @@ class AskingJob:
 
     def _go_to(self, status: Status, **changes: Any) -> None:
         """Go to a state, through `thinking` where the table asks for it, and say so."""
-        if self.parked or self.job.is_over:
+        if self.is_released or self.job.is_over:
             return
         steps = way(self.job.status, status)
         for step in steps[:-1]:
@@ -205,7 +205,7 @@ class AskingJob:
             self._change(**changes)
 
     def _change(self, *, job: Job | None = None, **changes: Any) -> None:
-        if self.parked:
+        if self.is_released:
             return
         job = job if job is not None else self.job.model_copy(update=changes)
         if job != self.job:
@@ -223,7 +223,7 @@ class AskingJob:
         Raises:
             PersonaError: the disk refused.
         """
-        if not self.parked:
+        if not self.is_released:
             await asyncio.to_thread(self._log.write, event, job, sync=True)
 
     def _count(self) -> None:

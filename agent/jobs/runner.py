@@ -31,10 +31,10 @@ class JobRun(Protocol):
     def stop(self, reason: str = "") -> None:
         """End it at once, for good, by the person's word."""
 
-    def leave(self, reason: str) -> None:
+    def interrupt(self, reason: str) -> None:
         """End it at once for a program that ends: it is interrupted."""
 
-    def park(self) -> bool:
+    def suspend(self) -> bool:
         """Leave it waiting, where it waits for the person; return whether it did."""
 
     def announce_end(self) -> None:
@@ -110,15 +110,15 @@ class JobRunner:
             run.stop(reason)
         return run is not None
 
-    def leave(self, job_id: str, reason: str) -> None:
+    def interrupt(self, job_id: str, reason: str) -> None:
         """End a job at once for a program that ends: it is interrupted, and may be gone on with."""
         if (run := self.runs.get(job_id)) is not None:
-            run.leave(reason)
+            run.interrupt(reason)
 
-    def park(self, job_id: str) -> bool:
+    def suspend(self, job_id: str) -> bool:
         """Leave a waiting job waiting on the disk, for a program that ends; return whether it was waiting."""
         run = self.runs.get(job_id)
-        return run is not None and run.park()
+        return run is not None and run.suspend()
 
     async def wait(self, job_id: str) -> Any:
         """Wait until a job does not run any more; return what came of it, None where it does not run."""
@@ -128,8 +128,8 @@ class JobRunner:
     def end_all(self, reason: str) -> None:
         """Have every job end for a program that ends: those that wait stay waiting, the others are interrupted."""
         for job_id in tuple(self.runs):
-            if not self.park(job_id):
-                self.leave(job_id, reason)
+            if not self.suspend(job_id):
+                self.interrupt(job_id, reason)
 
     async def until_idle(self, seconds: float) -> None:
         """Wait until nothing runs any more, but not for longer than so many seconds."""

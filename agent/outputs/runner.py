@@ -223,11 +223,11 @@ class OutputRun:
         """End it at once, for good; what is stored stays."""
         self._end("cancelled")
 
-    def leave(self, _reason: str) -> None:
+    def interrupt(self, _reason: str) -> None:
         """End it at once for a program that ends."""
         self._end("interrupted")
 
-    def park(self) -> bool:
+    def suspend(self) -> bool:
         """It never waits for the person."""
         return False
 

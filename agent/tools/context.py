@@ -55,7 +55,7 @@ class NotWritten(PersonaError):
         super().__init__(NOT_RUN)
 
 
-class Writes(Protocol):
+class WriteQueue(Protocol):
     """Runs a blocking write in a thread, and to its end even if whoever waits for it is cancelled.
 
     Args:
@@ -67,7 +67,7 @@ class Writes(Protocol):
 
 
 async def write_in_thread(function: Callable[[], T], then: Callable[[T], object]) -> T:
-    """Run a write as `Writes` does, for a program in which nobody else writes."""
+    """Run a write as `WriteQueue` does, for a program in which nobody else writes."""
     writing = asyncio.ensure_future(asyncio.to_thread(function))
 
     def notify(done: asyncio.Future[T]) -> None:
@@ -78,14 +78,14 @@ async def write_in_thread(function: Callable[[], T], then: Callable[[T], object]
     return await asyncio.shield(writing)
 
 
-class Writing:
+class PendingWrite:
     """The writing of one tool call.
 
     Attributes:
         is_cancelled: whether the call was cancelled; nothing further is to be written then.
     """
 
-    def __init__(self, writes: Writes) -> None:
+    def __init__(self, writes: WriteQueue) -> None:
         self.is_cancelled = False
         self._writes = writes
         self._lock = threading.Lock()
@@ -137,7 +137,7 @@ class Writing:
             return self._is_off
 
 
-class Stale(Conflict):
+class StaleText(Conflict):
     """The model wants to replace a text that was changed since it last read it.
 
     Args:
@@ -151,7 +151,7 @@ class Stale(Conflict):
 
 
 @dataclass(frozen=True, slots=True)
-class Written:
+class WriteResult:
     """What a tool has made of a persona.
 
     Attributes:
@@ -225,8 +225,8 @@ class ToolEnvironment:
     session_id: str | None = None
     unit: str | None = None
     request: str = ""
-    on_change: Callable[[Written], None] = field(default=lambda _written: None)
-    writes: Writes = write_in_thread
+    on_change: Callable[[WriteResult], None] = field(default=lambda _written: None)
+    writes: WriteQueue = write_in_thread
     seen: KnownPersona = field(default_factory=KnownPersona)
     on_keep: Callable[[], None] = field(default=lambda: None)
     job: JobControls = field(default=cast("JobControls", None))
@@ -257,7 +257,7 @@ class ToolEnvironment:
             request=self.request[:REQUEST_LIMIT] or None,
         )
 
-    async def free(self) -> None:
+    async def wait_unlocked(self) -> None:
         """Wait until no other program writes the persona; what waits in the store for that cannot be called off.
 
         Raises:
@@ -294,7 +294,7 @@ class ToolEnvironment:
         """
         by = self.author(ctx)
 
-        def make(writing: Writing) -> tuple[Persona, Persona]:
+        def make(writing: PendingWrite) -> tuple[Persona, Persona]:
             before = self._read()
             check(before)
             if before.note is not None:
@@ -304,7 +304,7 @@ class ToolEnvironment:
                 self.persona_id, change, revision=before.revision, by=by, reason=reason
             )
 
-        return await self._write(make, lambda pair: Written(pair[1], by.run_id))
+        return await self._write(make, lambda pair: WriteResult(pair[1], by.run_id))
 
     async def change_documents(
         self,
@@ -327,7 +327,7 @@ class ToolEnvironment:
         """
         by = self.author(ctx)
 
-        def make(writing: Writing) -> tuple[dict[str, Any], Persona | None]:
+        def make(writing: PendingWrite) -> tuple[dict[str, Any], Persona | None]:
             check(self._read())
             writing.begin()
             done = function(by)
@@ -338,7 +338,7 @@ class ToolEnvironment:
             return done, None
 
         made = await self._write(
-            make, lambda made: Written(made[1], by.run_id) if made[1] is not None else None
+            make, lambda made: WriteResult(made[1], by.run_id) if made[1] is not None else None
         )
         return made[0]
 
@@ -351,18 +351,21 @@ class ToolEnvironment:
         """
         by = self.author(ctx)
 
-        def make(writing: Writing) -> tuple[Persona, Undone]:
+        def make(writing: PendingWrite) -> tuple[Persona, Undone]:
             before = self._read()
             writing.begin()
             return before, self.store.undo(self.persona_id, by=by)
 
-        return await self._write(make, lambda pair: Written(pair[1].persona, by.run_id), attempts=1)
+        return await self._write(make, lambda pair: WriteResult(pair[1].persona, by.run_id), attempts=1)
 
     async def _write(
-        self, make: Callable[[Writing], T], written: Callable[[T], Written | None], attempts: int = ATTEMPTS
+        self,
+        make: Callable[[PendingWrite], T],
+        written: Callable[[T], WriteResult | None],
+        attempts: int = ATTEMPTS,
     ) -> T:
         """Make a blocking write once nobody else writes, and call `on_change`; return what it returned."""
-        writing = Writing(self.writes)
+        writing = PendingWrite(self.writes)
 
         def notify(made: T) -> None:
             if (what := written(made)) is not None:
@@ -372,13 +375,13 @@ class ToolEnvironment:
         while True:
             attempts -= 1
             try:
-                await self.free()
+                await self.wait_unlocked()
             except asyncio.CancelledError:
                 raise NotWritten from None
             try:
                 return await writing.run(lambda: make(writing), notify)
             except Conflict as error:
-                if isinstance(error, Stale) or not attempts or writing.is_cancelled:
+                if isinstance(error, StaleText) or not attempts or writing.is_cancelled:
                     raise
 
 
@@ -408,7 +411,7 @@ def confirm(sentence: str, old: str, new: str) -> ToolOutput:
 def fail(error: Exception, *, reader: str) -> ToolOutput:
     """Return an error result in words the model can act on; `reader` is the tool that reads what it is about."""
     advice = ""
-    if isinstance(error, Stale) and error.quotes_text:
+    if isinstance(error, StaleText) and error.quotes_text:
         advice = " Make your change to what is there now."
     elif isinstance(error, Conflict):
         advice = f" Read it again with {reader}, then make your change to what is there now."

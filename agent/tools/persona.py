@@ -8,7 +8,7 @@ from dataclasses import replace
 from pydantic import BaseModel, Field
 
 from agent.core.tool import NoInput, ToolContext, ToolOutput
-from agent.tools.context import LONGEST_DIFF, Stale, ToolEnvironment, as_json, confirm
+from agent.tools.context import LONGEST_DIFF, StaleText, ToolEnvironment, as_json, confirm
 from agent.tools.spec import tool
 from agent.transcript.user_edits import KnownPersona
 from personas.changes import EditPrompt, SetName, SetPrompt
@@ -129,7 +129,7 @@ def _undone(seen: KnownPersona, before: Persona, after: Persona, sentence: str) 
 
 
 def unless_stale(seen: KnownPersona) -> Callable[[Persona], None]:
-    """Return a check that raises Stale where the prompt is not the one the model may replace."""
+    """Return a check that raises StaleText where the prompt is not the one the model may replace."""
     expected = seen.prompt
 
     def check(persona: Persona) -> None:
@@ -137,7 +137,7 @@ def unless_stale(seen: KnownPersona) -> Callable[[Persona], None]:
         now = persona.system_prompt
         expected = now if expected is None else expected
         if expected != now:
-            raise Stale(
+            raise StaleText(
                 "The system prompt was changed since you last read it; nothing was written.",
                 base=expected,
                 ours=expected,

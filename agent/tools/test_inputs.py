@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from pydantic import BaseModel, Field
 
 from agent.core.tool import NoInput, ToolContext, ToolOutput
-from agent.tools.context import LONGEST_DIFF, Stale, ToolEnvironment, as_json, confirm
+from agent.tools.context import LONGEST_DIFF, StaleText, ToolEnvironment, as_json, confirm
 from agent.tools.spec import tool
 from agent.transcript.user_edits import KnownPersona, content_hash
 from personas.changes import AddTestInput, DeleteTestInput, UpdateTestInput
@@ -137,14 +137,14 @@ def _knowing_what_is_quoted(seen: KnownPersona, input_id: str) -> Iterator[None]
     """Record the content that the refusal of a change quotes as known."""
     try:
         yield
-    except Stale as error:
+    except StaleText as error:
         if error.quotes_text:
             seen.record_input(TestInput(id=input_id, content=error.theirs))
         raise
 
 
 def _unless_stale(seen: KnownPersona, input_id: str) -> Callable[[Persona], None]:
-    """Return a check that raises Stale where a test input is not the one the model may replace or delete."""
+    """Return a check that raises StaleText where a test input is not the one the model may replace or delete."""
     expected = seen.inputs.get(input_id)
 
     def check(persona: Persona) -> None:
@@ -159,7 +159,7 @@ def _unless_stale(seen: KnownPersona, input_id: str) -> Callable[[Persona], None
         is_quoted = len(there.content) <= LONGEST_DIFF
         if is_quoted:
             changed += f" It now says: {as_json(there.content)}."
-        raise Stale(changed, base="", ours="", theirs=there.content, quotes_text=is_quoted)
+        raise StaleText(changed, base="", ours="", theirs=there.content, quotes_text=is_quoted)
 
     return check
 

@@ -26,7 +26,7 @@ _STOPPED = OVER | {"limit", "interrupted"}
 _LONGEST_ID = 200
 
 
-def carry_over(session: Path, lock: Path) -> None:
+def migrate(session: Path, lock: Path) -> None:
     """Append the tasks in the log beside a session to the session, and remove that log.
 
     Where somebody is at work in the session, or the disk refuses, it stays for the next time.

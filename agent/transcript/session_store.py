@@ -7,7 +7,7 @@ from contextlib import AbstractContextManager, ExitStack, contextmanager
 from pathlib import Path
 
 from agent.core.turns import Turn
-from agent.transcript.older_task_log import carry_over
+from agent.transcript.older_task_log import migrate
 from agent.transcript.session_log import Session
 from personas.errors import BrokenFile, Busy, InvalidValue, OutsideHome, PersonaError
 from personas.files.current_sessions import sessions_of
@@ -125,7 +125,7 @@ def open_session(
 def session_path(home: Home, session_id: str) -> Path:
     """Return the log of a conversation. What an earlier version kept of its tasks beside it is taken into it first."""
     path = home.inside(home.sessions) / f"{session_id}.jsonl"
-    carry_over(path, lock_path_in(home, session_id))
+    migrate(path, lock_path_in(home, session_id))
     return path
 
 

@@ -89,13 +89,13 @@ async def _live(
     crash: list[tuple[Disk, list[str]]] = []
     kept_when_left: list[list[str]] = []
     written_elsewhere = 0  # events heard when another program wrote; with the next it is read
-    park = life.chat.park
+    park = life.chat.release
 
     def leave() -> None:
         kept_when_left.append(_ids_on_disk(life.chat))  # what comes after it is in memory only
         park()
 
-    life.chat.park = leave  # type: ignore[method-assign]
+    life.chat.release = leave  # type: ignore[method-assign]
     patient = rng.random() < 0.8
 
     over = False
@@ -134,7 +134,7 @@ async def _live(
         )
         await asyncio.wait({work}, timeout=30_000)
         if not work.done():
-            ended = life.runner.park("kept") if rng.random() < 0.5 else life.runner.stop("kept")
+            ended = life.runner.suspend("kept") if rng.random() < 0.5 else life.runner.stop("kept")
             if not ended:
                 life.runner.stop("kept")
             await work
@@ -150,7 +150,7 @@ async def _live(
         disk, kept = crash[0]
         disk.restore()
         _check_kept(store, kept)
-    elif len(life.events) > written_elsewhere and not any(run.parked for run in life.runner._runs):
+    elif len(life.events) > written_elsewhere and not any(run.is_released for run in life.runner._runs):
         _check_log(store, life)
     _look(store)
 
@@ -186,7 +186,7 @@ def _strike(rng: random.Random, life: Life, loop: VirtualLoop, person: Person) -
     elif kind == "answer":
         person.answer()
     elif kind == "leave":
-        life.runner.park("kept")
+        life.runner.suspend("kept")
     elif kind in ("steer", "later") and life.runner.is_live("kept"):
         life.runner.steer("kept", "Mind the tone.", later=kind == "later")
     elif kind == "abort":
@@ -243,7 +243,7 @@ async def _answer_elsewhere(rng: random.Random, store: Store, options: JobOption
         other.begin("reply", rng.choice(["the first", "once", "no"]))
     )
     await asyncio.wait({work}, timeout=3_000)
-    if not work.done() and not other.runner.park("kept"):
+    if not work.done() and not other.runner.suspend("kept"):
         other.runner.stop("kept")
     await work
     await other.runner.close()

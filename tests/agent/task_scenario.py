@@ -186,7 +186,7 @@ def _act(life: Life, action: Mapping[str, Any]) -> None:
     if "stop" in action:
         life.runner.stop("kept")
     if "leave" in action:
-        life.runner.park("kept")
+        life.runner.suspend("kept")
     if "steer" in action:
         life.runner.steer("kept", action["steer"])
     if "later" in action:

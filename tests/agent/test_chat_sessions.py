@@ -166,7 +166,7 @@ async def test_a_writer_that_does_not_end_is_told_as_by_the_store(
         monkeypatch.setattr(module, "LONGEST_WAIT", 0.0)
     with held_elsewhere(store.home.locks / "persona-wren.lock", PID if known else None):
         with pytest.raises(Busy) as waited:
-            await ToolEnvironment(store, "wren").free()
+            await ToolEnvironment(store, "wren").wait_unlocked()
         with pytest.raises(Busy) as written:
             store.change("wren", SetPrompt("x"), revision=None, by=USER)
     assert (str(waited.value), waited.value.pid) == (str(written.value), written.value.pid)
@@ -442,6 +442,6 @@ async def test_no_file_stays_open_of_a_task_that_is_left_waiting(store: Store) -
     bench = Bench(store, [answer(ASK)])
     await bench.runner.start(bench.chat, "Do it.")
     await bench.until("waiting_user")
-    bench.runner.park("kept")
+    bench.runner.suspend("kept")
     await bench.runner.wait("kept")
     assert open_files(store.home.root) == []

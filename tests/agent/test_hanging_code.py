@@ -197,7 +197,7 @@ def test_an_aborted_loop_settles_though_nobody_reads_on_and_what_it_said_can_be_
             kinds.append(event.type)
             if event.type == kind:
                 break
-        config.interrupts.abort()
+        config.abort_controller.abort()
         await asyncio.sleep(BOUND)
         assert len(asyncio.all_tasks()) == 1, "the run is over"
         return kinds + [event.type async for event in read]

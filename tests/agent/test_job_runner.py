@@ -63,11 +63,11 @@ class DummyRun:
         self._status = "cancelled"
         self._end.set()
 
-    def leave(self, _reason: str) -> None:
+    def interrupt(self, _reason: str) -> None:
         self._status = "interrupted"
         self._end.set()
 
-    def park(self) -> bool:
+    def suspend(self) -> bool:
         return False
 
     def finish(self) -> None:

@@ -11,7 +11,7 @@ import pytest
 from agent.core.agent import Agent
 from agent.core.events import AgentEnd, Event
 from agent.core.loop import NothingToContinue, agent_loop, agent_loop_continue
-from agent.core.loop_config import AgentContext, Interrupts, LoopConfig
+from agent.core.loop_config import AbortController, AgentContext, LoopConfig
 from agent.core.model import BlockDelta
 from agent.core.retry import RetryPolicy
 from agent.core.tool import NoInput, Tool, ToolContext
@@ -153,7 +153,7 @@ async def test_the_settings_of_an_aborted_loop_can_be_used_again() -> None:
     config = LoopConfig(model=ScriptedModel([answer("Hel", Hang()), answer("fine")]))
     async for event in agent_loop([UserTurn(content="hi")], AgentContext(), config):
         if event.type == "turn_delta":
-            config.interrupts.abort("enough")
+            config.abort_controller.abort("enough")
     events = [event async for event in agent_loop([UserTurn(content="hi")], AgentContext(), config)]
     assert tokens(events)[-1] == "agent_end:completed"
 
@@ -167,15 +167,15 @@ async def test_a_failing_take_back_still_ends_the_run(caplog: pytest.LogCaptureF
     assert tokens(events)[-1] == "agent_end:failed"
 
 
-async def test_interrupts_reach_into_a_loop() -> None:
-    interrupts = Interrupts()
+async def test_an_abort_controller_reaches_into_a_loop() -> None:
+    abort_controller = AbortController()
     model = ScriptedModel([answer("Hel", Hang())])
     events: list[Event] = []
-    config = LoopConfig(model=model, interrupts=interrupts)
+    config = LoopConfig(model=model, abort_controller=abort_controller)
     async for event in agent_loop([UserTurn(content="hi")], AgentContext(), config):
         events.append(event)
         if event.type == "turn_delta":
-            interrupts.abort("enough")
+            abort_controller.abort("enough")
     assert isinstance(events[-1], AgentEnd)
     assert events[-1].outcome == "cancelled"
 

@@ -57,7 +57,7 @@ async def test_a_task_that_asked_goes_on_in_another_program_with_its_proposal(
     bench = Bench(store, [*first, answer(ASK)])
     await bench.runner.start(bench.chat, "Do it.", kind="task", proposes=True)
     await bench.until("waiting_user")
-    bench.runner.park("kept")
+    bench.runner.suspend("kept")
     await bench.runner.wait("kept")
     await bench.chat.close()
 
@@ -82,7 +82,7 @@ async def test_a_call_that_waits_for_approval_is_agreed_to_as_it_meets_the_propo
     await bench.runner.respond(bench.chat, "once")
     await bench.until("thinking")
     await bench.until("waiting_approval")
-    bench.runner.park("kept")
+    bench.runner.suspend("kept")
     await bench.runner.wait("kept")
     await bench.chat.close()
 

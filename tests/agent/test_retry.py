@@ -146,23 +146,23 @@ def call(**fields: object) -> ToolCallTurn:
 
 def test_repeats_are_the_same_call_with_the_same_input_failing_in_a_row() -> None:
     watch = RepeatWatch(3)
-    assert watch.saw(call(a=1, b=2), is_error=True) is None
-    assert watch.saw(call(b=2, a=1), is_error=True) is None
-    assert "3 times" in (watch.saw(call(a=1, b=2), is_error=True) or "")
+    assert watch.record(call(a=1, b=2), is_error=True) is None
+    assert watch.record(call(b=2, a=1), is_error=True) is None
+    assert "3 times" in (watch.record(call(a=1, b=2), is_error=True) or "")
 
 
 def test_its_own_success_or_a_step_without_it_starts_a_calls_count_again() -> None:
     watch = RepeatWatch(2)
-    assert watch.saw(call(a=1), is_error=True) is None
-    assert watch.saw(call(a=1), is_error=False) is None
-    assert watch.saw(call(a=1), is_error=True) is None
+    assert watch.record(call(a=1), is_error=True) is None
+    assert watch.record(call(a=1), is_error=False) is None
+    assert watch.record(call(a=1), is_error=True) is None
     watch.end_step()
-    assert watch.saw(call(a=2), is_error=True) is None
+    assert watch.record(call(a=2), is_error=True) is None
     watch.end_step()
-    assert watch.saw(call(a=1), is_error=True) is None
+    assert watch.record(call(a=1), is_error=True) is None
     watch.end_step()
-    assert watch.saw(call(a=2), is_error=False) is None
-    assert watch.saw(call(a=1), is_error=True) is not None
+    assert watch.record(call(a=2), is_error=False) is None
+    assert watch.record(call(a=1), is_error=True) is not None
 
 
 def test_shortening_keeps_head_and_tail() -> None:

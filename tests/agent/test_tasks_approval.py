@@ -277,7 +277,7 @@ async def left_with_a_grant(store: Store, path: Path) -> Job:
     await bench.until("waiting_approval")
     await bench.runner.respond(bench.chat, "task")
     left = await bench.until("waiting_user")
-    bench.runner.park("kept")
+    bench.runner.suspend("kept")
     await bench.runner.wait("kept")
     return left
 

@@ -59,7 +59,7 @@ async def stands(program: Program) -> Job:
 
 async def leave(program: Program) -> None:
     """The program ends while its task waits."""
-    assert program.runner.park("kept")
+    assert program.runner.suspend("kept")
     await program.runner.wait("kept")
 
 

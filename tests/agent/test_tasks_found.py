@@ -40,7 +40,7 @@ async def leave(store: Store, answers: list[Any], options: JobOptions = ASK_ALL)
         while not bench.task.is_waiting:
             await asyncio.sleep(0)
     left = bench.task
-    assert bench.runner.park("kept")
+    assert bench.runner.suspend("kept")
     await bench.runner.wait("kept")
     assert bench.seen[-1] == left, "leaving changes nothing"
     return left
@@ -160,7 +160,7 @@ async def test_an_answer_to_what_another_program_has_answered_goes_to_nothing_el
     async with asyncio.timeout(120):
         while not other.task.is_waiting or other.task.pending.id == shown.pending.id:  # type: ignore[union-attr]
             await asyncio.sleep(0)
-    assert other.runner.park("kept")
+    assert other.runner.suspend("kept")
     await other.runner.wait("kept")
     with pytest.raises(InvalidValue, match="not open any more"):
         await screen.runner.respond(screen.chat, said, question_id=shown.pending.id)
@@ -278,7 +278,7 @@ async def test_a_new_conversation_begins_over_nothing_that_waits_or_is_at_work(s
     await bench.until("waiting_user")
     with pytest.raises(JobWaits, match="persona reply --stop kept"):
         leave_task(store, "kept")
-    bench.runner.park("kept")
+    bench.runner.suspend("kept")
     await bench.runner.wait("kept")
     with pytest.raises(JobWaits, match="Which one"):
         leave_task(store, "kept")

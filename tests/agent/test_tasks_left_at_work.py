@@ -22,7 +22,7 @@ async def close(bench: Bench) -> None:
 
 
 async def leave(bench: Bench) -> None:
-    bench.runner.leave("kept", "stopped by SIGTERM")
+    bench.runner.interrupt("kept", "stopped by SIGTERM")
     await bench.runner.wait("kept")
 
 

@@ -38,7 +38,7 @@ async def left_again(store: Store, said: str, options: JobOptions = ASK_ALL) -> 
     await bench.runner.respond(bench.chat, said)
     await waiting_again(bench)
     assert bench.model.requests == [], "the model is asked when all calls of its answer have a result"
-    assert bench.runner.park("kept")
+    assert bench.runner.suspend("kept")
     await bench.runner.wait("kept")
     return bench
 

@@ -79,7 +79,7 @@ async def test_a_stopped_task_says_that_something_stays_only_where_something_was
         await bench.runner.start(bench.chat, "Do it.")
         task = await bench.until("waiting_user")
         if leave:
-            bench.runner.park("kept")
+            bench.runner.suspend("kept")
         else:
             bench.runner.stop("kept")
         await bench.runner.wait("kept")
@@ -95,7 +95,7 @@ async def test_a_tool_that_has_ended_is_not_said_to_run(store: Store) -> None:
     first = Bench(store, [answer(EDIT)], options)
     await first.runner.start(first.chat, "Do it.")
     await first.until("waiting_approval")
-    first.runner.park("kept")
+    first.runner.suspend("kept")
     await first.runner.wait("kept")
     bench = Bench(store, [answer("A word", Hang())], options)
     await bench.runner.respond(bench.chat, "once")
@@ -290,7 +290,7 @@ async def test_a_task_that_is_given_up_later_has_its_end(store: Store) -> None:
     bench = Bench(store, [answer(ASK)])
     await bench.runner.start(bench.chat, "Do it.")
     await bench.until("waiting_user")
-    bench.runner.park("kept")
+    bench.runner.suspend("kept")
     await bench.runner.wait("kept")
     assert marks_of(store) == []
     await bench.runner.stop_found(bench.chat)

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from agent.chat.chat import Chat
-from agent.core.errors import NoWords
+from agent.core.errors import EmptyMessage
 from agent.core.turns import NoticeTurn, ToolResultTurn
 from agent.jobs import recovery
 from agent.jobs.approval_policy import ApprovalRules
@@ -90,7 +90,7 @@ async def test_a_message_that_becomes_a_task_says_what_stays_behind(store: Store
 async def test_words_that_are_none_take_no_task_away(store: Store, mode: str) -> None:
     bench = await at_its_limit(store)
     goes_on(bench, answer(COMPLETE))
-    with pytest.raises(NoWords):
+    with pytest.raises(EmptyMessage):
         await bench.run("  ", mode)
     found = find_job(store, "kept")
     assert found is not None and (found.status, found.step_count) == ("limit", 1)
@@ -166,7 +166,7 @@ async def test_a_found_task_that_is_given_up_says_what_it_waited_for(
     await bench.runner.start(bench.chat, "Do it.")
     while not bench.task.is_waiting:
         await bench.until("waiting_user" if use is not RENAME else "waiting_approval")
-    assert bench.runner.park("kept")
+    assert bench.runner.suspend("kept")
     await bench.runner.wait("kept")
     after = Bench(store, [])
     await after.runner.stop_found(after.chat)

@@ -20,7 +20,7 @@ from agent.jobs.options import JobOptions
 from agent.models.scripted import Act, ScriptedModel, ToolUse, answer
 from agent.tools import context as writing
 from agent.tools import spec as tool_spec
-from agent.tools.context import Written
+from agent.tools.context import WriteResult
 from personas.changes import AddTestInput, SetName, SetPrompt
 from personas.files.home import open_home
 from personas.store import Store
@@ -68,7 +68,7 @@ class Conversation:
     """A chat whose model makes one call on a disk that is slow from then on."""
 
     def __init__(self, store: Store, disk: SlowFsync, call: ToolUse = EDIT, **options: Any) -> None:
-        self.written: list[Written] = []
+        self.written: list[WriteResult] = []
         model = ScriptedModel([answer(Act(disk.hold), call), answer("done"), answer("again")])
         self.chat = Chat(store, "wren", model, on_change=self.written.append, **options)
         self.sending = asyncio.ensure_future(self.chat.send("go"))

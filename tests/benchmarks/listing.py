@@ -44,7 +44,7 @@ async def _converse(store: Store) -> tuple[bytes, bytes]:
     await runner.start(chat, "Do it all.")
     while (task := runner.job("first")) is None or not task.is_waiting:
         await asyncio.sleep(0.01)
-    runner.park("first")
+    runner.suspend("first")
     await runner.wait("first")
     return plain, path.read_bytes()
 

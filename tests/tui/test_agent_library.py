@@ -14,7 +14,7 @@ from agent.core.turns import ToolResultTurn
 from agent.jobs.approval_policy import ApprovalRules
 from agent.jobs.options import JobOptions
 from agent.models.scripted import ScriptedModel, ToolUse, answer
-from agent.tools.context import Written
+from agent.tools.context import WriteResult
 from personas.changes import SetPrompt
 from personas.files.home import open_home
 from personas.library_store import LibraryStore
@@ -143,7 +143,7 @@ async def test_ask_destructive_asks_for_a_change_of_what_several_use_and_says_wh
     approval = task.pending.approval
     assert "-Be warmer." in approval.diff and "+Be warm again." in approval.diff
     assert approval.note == "Used by kept, other."
-    assert bench.runner.park("kept")
+    assert bench.runner.suspend("kept")
     await bench.runner.wait("kept")
 
     later = Bench(store, [answer(COMPLETE)], rules)  # another program
@@ -159,7 +159,7 @@ async def test_the_agent_neither_deletes_its_own_persona_nor_overwrites_a_prompt
     store: FaultyStore,
 ) -> None:
     replace = ToolUse("update_agent_persona", {"name": "kept", "detail": "New."})
-    written: list[Written] = []
+    written: list[WriteResult] = []
     flushed = 0
 
     async def flush() -> None:

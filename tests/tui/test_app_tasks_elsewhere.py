@@ -54,7 +54,7 @@ class Other:
         await p.until(
             lambda: (now := self.runner.job("one")) is not None and now.pending_question is not None
         )
-        self.runner.park("one")
+        self.runner.suspend("one")
         await self.runner.wait("one")
 
 

@@ -11,7 +11,7 @@ from tui.chat.labels import asks, ended
 if TYPE_CHECKING:
     from agent.core.events import AgentEnd, Event
     from agent.core.turns import CustomTurn
-    from agent.tools.context import Written
+    from agent.tools.context import WriteResult
     from tui.chat.activity_line import ActivityLine
     from tui.chat.chat_bar_drafts import ChatBarDrafts
     from tui.chat.context import ChatContext
@@ -142,7 +142,7 @@ class RunEvents:
         if talk is self._context.talk and not self._context.is_over:
             self._panel.view.end_turn(mark)
 
-    def changed(self, written: Written) -> None:
+    def changed(self, written: WriteResult) -> None:
         """A tool wrote, and nothing else is written meanwhile: the editors show it at once."""
         if self._context.document is None or self._context.is_over:
             return

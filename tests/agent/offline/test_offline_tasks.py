@@ -41,7 +41,7 @@ async def work(store: Store, text: str, answer: str | None = None) -> Job:
             await asyncio.sleep(0)
         assert task is not None
         if task.is_waiting:
-            runner.park("kept")
+            runner.suspend("kept")
         await runner.wait("kept")
     return task
 

@@ -120,7 +120,7 @@ def chat_with_many(
 
         def leave_waiting(job: Job) -> None:
             if job.is_waiting:  # nobody is there to answer
-                loop.call_soon(jobs.park, job.persona_id)
+                loop.call_soon(jobs.suspend, job.persona_id)
 
         async def one(persona_id: str) -> None:
             async with jobs.turn(persona_id):

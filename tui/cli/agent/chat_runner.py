@@ -200,14 +200,14 @@ class TaskSession:
     def _leave(self, reason: str) -> None:
         """End the command without stopping the task: `persona reply` continues it."""
         if not self._park():
-            self._runner.leave(self._chat.persona_id, reason)
+            self._runner.interrupt(self._chat.persona_id, reason)
 
     def _park(self) -> bool:
         """Leave the task waiting, for `persona reply`; return whether it waits."""
         task = self._runner.job(self._chat.persona_id)
         if task is None or not task.is_waiting or not self._runner.is_live(self._chat.persona_id):
             return False
-        if not self._runner.park(self._chat.persona_id):
+        if not self._runner.suspend(self._chat.persona_id):
             return False  # the answer came a moment ago
         self._waits = True
         self._printer.mute()

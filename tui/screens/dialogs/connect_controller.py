@@ -13,7 +13,7 @@ from tui.settings.live_settings import NamedServer
 from tui.settings.schema import OFFLINE
 
 if TYPE_CHECKING:
-    from agent.chat.tool_callers import ToolCallers
+    from agent.chat.tool_use_history import ToolUseHistory
     from agent.core.model import Model
     from agent.models.local_servers import LocalServer
     from agent.models.probe import ProbeResult
@@ -99,7 +99,7 @@ class ConnectController:
         from agent.models.anthropic.endpoint import hide_secrets, normalise_base_url
         from agent.models.local_servers import why_no_tools
 
-        if (callers := self._tool_callers) is None or not server:
+        if (callers := self._tool_use_history) is None or not server:
             return ""
         endpoint = hide_secrets(normalise_base_url(server))
         if why := why_no_tools(endpoint):
@@ -107,12 +107,12 @@ class ConnectController:
         return "" if callers.has(self._program.model_name, endpoint) else NEVER_CALLED
 
     @property
-    def _tool_callers(self) -> ToolCallers | None:
+    def _tool_use_history(self) -> ToolUseHistory | None:
         """Who has called a tool in this home; None where it is not open yet."""
-        from agent.chat.tool_callers import ToolCallers
+        from agent.chat.tool_use_history import ToolUseHistory
 
         home = self._find_home()
-        return ToolCallers(home) if home is not None else None
+        return ToolUseHistory(home) if home is not None else None
 
     async def _go(self, dialog: ConnectDialog) -> None:
         way = await self._host.ask(dialog)
@@ -257,7 +257,7 @@ class ConnectController:
             return
         self._program.use_connection(where, model)
         self._preferences.named = NamedServer()
-        if probe.calls_tools and (callers := self._tool_callers) is not None:
+        if probe.calls_tools and (callers := self._tool_use_history) is not None:
             await asyncio.to_thread(callers.add, where.model, endpoint_of(model))
         note = "" if probe.calls_tools else probe.message
         if not (probe.answers and (keep or keep_key)):

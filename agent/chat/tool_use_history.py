@@ -20,7 +20,7 @@ NO_CALL = "no_call"
 _CALL_AS_TEXT = re.compile(r"<\W?tool.?call|<function|<invoke|\[TOOL_CALLS\]|```tool_code|<\|python_tag\|>")
 
 
-class ToolCallers:
+class ToolUseHistory:
     """The models that have called a tool, each with its server. All methods block."""
 
     def __init__(self, home: Home) -> None:

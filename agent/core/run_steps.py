@@ -99,16 +99,16 @@ class Steps:
                 await self._make_left_open(given)
             for result in missing_results(self._requests.turns):
                 if result.tool_use_id not in given:  # the application answers that call itself
-                    await run.say(result)
+                    await run.append_turn(result)
         said = [*pending]
         while pending:
-            await run.say(pending.pop(0))
+            await run.append_turn(pending.pop(0))
         if any(isinstance(turn, ToolCallTurn) for turn in said):
             for result in missing_results(self._requests.turns):
-                await run.say(result)
+                await run.append_turn(result)
         made = self._batch
         for turn in made.steering:
-            await run.say(turn)
+            await run.append_turn(turn)
         if said or made.steering:  # there is something to answer
             made.ends_run = made.is_done = False
         self.is_done = made.is_done
@@ -124,11 +124,11 @@ class Steps:
         self._answer = answer = await self._requests.ask()
         self.stop_reason = answer.stop_reason
         if answer.complete and answer.stop_reason == "refusal":
-            await self._run.say(_refusal(answer))  # right behind it: it is never sent again
+            await self._run.append_turn(_refusal(answer))  # right behind it: it is never sent again
         elif _has_nothing(answer) and self._run.stopped is None:
             called = any(isinstance(turn, ToolCallTurn) for turn in self._run.added)
             text = NOTHING_SAID if called else NOTHING_SAID_OR_DONE
-            await self._run.say(NoticeTurn(content=text, kind="empty"))
+            await self._run.append_turn(NoticeTurn(content=text, kind="empty"))
         return answer
 
     async def run_calls(self, answer: Answer) -> list[UserTurn]:
@@ -207,7 +207,7 @@ class Steps:
     def _count_repeats(self, answer: Answer) -> None:
         """Have the run end when a call failed the same way too often."""
         for call, failed in self._batch.tried:
-            why = self._repeats.saw(call, is_error=failed, raw=answer.raw.get(call.id, ""))
+            why = self._repeats.record(call, is_error=failed, raw=answer.raw.get(call.id, ""))
             if why is not None:
                 self._ending = _with_notice("limit", why)
         self._repeats.end_step()
@@ -275,7 +275,7 @@ class Steps:
     async def warn_of_unknown_price(self) -> None:
         """Say, once, that the budget cannot hold where that is so."""
         if (text := self._spending.unknown_price()) is not None:
-            await self._run.say(NoticeTurn(content=text, kind="budget"))
+            await self._run.append_turn(NoticeTurn(content=text, kind="budget"))
 
     def _ending_of(self, answer: Answer) -> RunEnding | None:
         """Whether this answer ends the run."""
