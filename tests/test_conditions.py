@@ -8,7 +8,7 @@ import sys
 
 import pytest
 
-from tests.support.persona_agent import ROOT
+from tests.support.forked import ROOT
 
 CHILD = "import signal; print(*(signal.getsignal(one) is signal.SIG_IGN for one in (signal.SIGINT, signal.SIGHUP)))"
 

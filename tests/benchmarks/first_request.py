@@ -21,8 +21,8 @@ from typing import Any
 
 from personas.files.home import open_home
 from tests.benchmarks.screen import SIZE, Watched
+from tests.support.forked import ROOT
 from tests.support.messages_server import KEY, Answer, MessagesServer, say
-from tests.support.terminal import ROOT
 
 BUDGET = 0.8
 """Seconds from the start of `persona chat` to its request."""
@@ -71,7 +71,7 @@ def chat(env: dict[str, str], noted: Noting) -> tuple[float, float, float]:
 def program(folder: Path, env: dict[str, str], noted: Noting) -> tuple[float, float, float]:
     """Return the seconds from Enter to the request for the first and the second message, and the peak of memory."""
     waits = []
-    with Watched(["--home", str(folder / "home"), "optimist"], folder, env, SIZE) as terminal:
+    with Watched(["--home", str(folder / "home"), "optimist"], folder, env, SIZE, cold=True) as terminal:
         terminal.came("Test inputs")
         terminal.quiet(2.0)
         for word in ("hello", "again"):

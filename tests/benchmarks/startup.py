@@ -21,7 +21,8 @@ from pathlib import Path
 
 from personas.files.home import open_home
 from tests.benchmarks.screen import Watched
-from tests.support.terminal import ROOT, Terminal
+from tests.support.forked import ROOT
+from tests.support.terminal import Terminal
 
 BARE = """
 from textual.app import App
@@ -63,7 +64,7 @@ def shown(
     def measure() -> float:
         env = {"PERSONA_HOME": str(home)} if home else {}
         started = time.perf_counter()
-        with Watched([], folder, env, size=(120, 40), command=command) as terminal:
+        with Watched([], folder, env, size=(120, 40), command=command, cold=True) as terminal:
             terminal.until(lambda: sign(terminal), seconds=60)
             return time.perf_counter() - started
 

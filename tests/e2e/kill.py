@@ -9,7 +9,6 @@ import argparse
 import json
 import random
 import subprocess
-import sys
 import tempfile
 import tomllib
 from pathlib import Path
@@ -33,9 +32,12 @@ def kill_at(
 ) -> list[dict[str, Any]]:
     """Run one chat, read so many lines (and bytes of the next), kill it; return the whole lines it printed."""
     env = {"PERSONA_MODEL": "", "ANTHROPIC_BASE_URL": server.url, "ANTHROPIC_API_KEY": server.key}
-    process = subprocess.Popen(
-        [sys.executable, "-m", "tui", "chat", "kept", message, "--json"],
-        env=place.environment(env),
+    process = place.start(
+        "chat",
+        "kept",
+        message,
+        "--json",
+        env=env,
         stdout=subprocess.PIPE,
         stderr=subprocess.DEVNULL,
         bufsize=0,

@@ -9,7 +9,6 @@ import argparse
 import json
 import random
 import subprocess
-import sys
 import tempfile
 from collections import Counter
 from pathlib import Path
@@ -28,10 +27,7 @@ COMMAND = ("run", "kept", "--samples", str(SAMPLES), "--missing", "--json")
 
 def kill_at(place: Workplace, command: list[str], lines: int, extra_bytes: int) -> list[dict[str, Any]]:
     """Run a command, read so many lines (and bytes of the next), kill it; return the whole lines it printed."""
-    process = subprocess.Popen(
-        [sys.executable, "-m", "tui", *command],
-        env=place.environment(), stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, bufsize=0, cwd=place.home.parent,
-    )  # fmt: skip
+    process = place.start(*command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, bufsize=0)
     assert process.stdout is not None
     told = []
     for _ in range(lines):

@@ -12,7 +12,6 @@ import json
 import os
 import random
 import subprocess
-import sys
 import tempfile
 import time
 import tomllib
@@ -120,9 +119,9 @@ def kill_at(
     place: Workplace, env: dict[str, str], command: list[str], lines: int, extra_bytes: int
 ) -> list[dict[str, Any]]:
     """Run a command, read so many lines (and bytes of the next), kill it; return the lines it printed."""
-    process = subprocess.Popen(
-        [sys.executable, "-m", "tui", *command],
-        env=place.environment(env),
+    process = place.start(
+        *command,
+        env=env,
         stdin=subprocess.PIPE,  # open and silent, so that a question waits for a while
         stdout=subprocess.PIPE,
         stderr=subprocess.DEVNULL,

@@ -30,7 +30,7 @@ TAKES_LONG_TO_TAKE_DOWN = (
 
 def test_a_signal_ends_the_program_sooner_than_it_began(folder: Path) -> None:
     began = time.monotonic()
-    with start(folder, command=TAKES_LONG_TO_TAKE_DOWN) as terminal:
+    with start(folder, command=TAKES_LONG_TO_TAKE_DOWN, cold=True) as terminal:
         terminal.until("You see")
         terminal.send(F3)
         terminal.until("Esc chat")
@@ -130,7 +130,7 @@ PASTED = "".join(f"line {number} of a long paste\n" for number in range(15_000))
 
 @pytest.mark.parametrize(("where", "how"), [("chat", "SIGTERM"), ("prompt", "SIGHUP"), ("chat", "closed")])
 def test_a_paste_that_is_cut_by_the_end_is_kept_as_far_as_it_came(folder: Path, where: str, how: str) -> None:
-    with start(folder) as terminal:
+    with start(folder, command=IN_ORDER) as terminal:
         terminal.until("saved")
         if where == "prompt":
             terminal.send(F3)
@@ -141,12 +141,10 @@ def test_a_paste_that_is_cut_by_the_end_is_kept_as_far_as_it_came(folder: Path, 
         else:
             terminal.process.send_signal(getattr(signal, how))
         terminal.ended()
-    if where == "prompt":
-        kept = tomllib.loads(prompt_file(folder))["system_prompt"]
-    else:
-        # Where the home was not open yet, the text is in the private file that the last line names.
-        files = (folder / "state" / "persona-editor").glob("unsaved-*.txt")
-        kept = "".join([*texts(folder, "chat").values(), *(file.read_text() for file in files)])
+    # Where the home was not open yet, the text is in the private file that the last line names.
+    files = (folder / "state" / "persona-editor").glob("unsaved-*.txt")
+    kept = tomllib.loads(prompt_file(folder))["system_prompt"]
+    kept += "".join([*texts(folder, "chat").values(), *(file.read_text() for file in files)])
     # What the terminal still held when it was closed nobody has read.
     came = PASTED if how != "closed" else PASTED[:-100_000]
     assert f"typed first {came}" in kept

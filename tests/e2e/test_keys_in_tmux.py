@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from personas.files.home import open_home
-from tests.support.terminal import ROOT
+from tests.support.forked import ROOT
 from tui.commands.registry import COMMANDS
 
 SOCKET = f"persona-keys-{os.getpid()}"

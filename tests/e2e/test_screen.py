@@ -288,7 +288,7 @@ def test_a_fault_becomes_one_line_a_log_and_a_restored_terminal_and_takes_no_tex
 def test_without_a_terminal_it_says_so(folder: Path) -> None:
     import subprocess
 
-    from tests.support.terminal import ROOT
+    from tests.support.forked import ROOT
 
     done = subprocess.run(
         [sys.executable, "-m", "tui", "--home", str(folder / "home")],

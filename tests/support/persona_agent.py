@@ -23,9 +23,8 @@ from personas.files.home import open_home
 from personas.persona import Persona
 from personas.store import Store
 from personas.versions.authorship import USER
+from tests.support import forked
 from tests.support.messages_server import MessagesServer
-
-ROOT = Path(__file__).parent.parent.parent
 
 
 @dataclass
@@ -81,12 +80,11 @@ class Workplace:
 
     def environment(self, extra: Mapping[str, str] | None = None) -> dict[str, str]:
         """The environment of a command: no settings and no keys but the backend's."""
-        kept = ("PATH", "HOME", "TMPDIR", "LANG", "LC_ALL", "SYSTEMROOT")
-        env = {name: os.environ[name] for name in kept if name in os.environ}
+        kept = ("PATH", "HOME", "TMPDIR", "SYSTEMROOT")
+        env = {name: os.environ[name] for name in kept if name in os.environ} | forked.ENVIRONMENT
         env |= {
             "PERSONA_HOME": str(self.home),
             "PERSONA_CONFIG": str(self.home.parent / "config.toml"),
-            "PYTHONPATH": str(ROOT),
         }
         return env | dict(self.backend.env) | dict(extra or {})
 
@@ -98,15 +96,19 @@ class Workplace:
         timeout: float = 120,
     ) -> subprocess.CompletedProcess[bytes]:
         """Run `persona` with these arguments to its end."""
-        return subprocess.run(
-            [sys.executable, "-m", "tui", *arguments],
-            input=stdin.encode() if isinstance(stdin, str) else stdin,
-            capture_output=True,
-            env=self.environment(env),
-            cwd=self.home.parent,
-            timeout=timeout,
-            check=False,
-        )
+        pipes = dict.fromkeys(("stdin", "stdout", "stderr"), subprocess.PIPE)
+        with self.start(*arguments, env=env, **pipes) as process:
+            try:
+                written = process.communicate(stdin.encode() if isinstance(stdin, str) else stdin, timeout)
+            except BaseException:
+                process.kill()
+                raise
+        return subprocess.CompletedProcess(arguments, process.returncode, *written)
+
+    def start(self, *arguments: str, env: Mapping[str, str] | None = None, **options: Any) -> forked.Popen:
+        """Start `persona` with these arguments; the options are those of `subprocess.Popen`."""
+        command = [sys.executable, "-m", "tui", *arguments]
+        return forked.Popen(command, **{"env": self.environment(env), "cwd": self.home.parent} | options)
 
     def run_here(
         self, *arguments: str, env: Mapping[str, str] | None = None

@@ -19,7 +19,7 @@ from typing import Any
 
 import pyte
 
-ROOT = Path(__file__).parent.parent.parent
+from tests.support import forked
 
 
 class Terminal:
@@ -30,6 +30,7 @@ class Terminal:
         folder: the current folder of the program.
         env: added to a small environment.
         size: columns and lines.
+        cold: it loads everything itself, as where a person starts it (`forked`).
     """
 
     def __init__(
@@ -39,6 +40,8 @@ class Terminal:
         env: Mapping[str, str] | None = None,
         size: tuple[int, int] = (80, 24),
         command: Sequence[str] = (sys.executable, "-m", "tui"),
+        *,
+        cold: bool = False,
     ) -> None:
         self.screen = pyte.Screen(*size)
         self._stream = pyte.ByteStream(self.screen)
@@ -47,7 +50,7 @@ class Terminal:
         self._master, slave = pty.openpty()
         self._set_size(*size)
         self.modes = termios.tcgetattr(slave)
-        self.process = subprocess.Popen(
+        self.process = (subprocess if cold else forked).Popen(
             [*command, *arguments],
             stdin=slave,
             stdout=slave,
@@ -57,9 +60,8 @@ class Terminal:
             env={
                 "PATH": os.environ.get("PATH", ""),
                 "HOME": str(folder),
-                "PYTHONPATH": str(ROOT),
                 "TERM": "xterm-256color",
-                "LANG": "C.UTF-8",
+                **forked.ENVIRONMENT,
                 "PERSONA_CONFIG": str(folder / "config.toml"),
                 "PERSONA_MODEL": "offline",
                 "XDG_STATE_HOME": str(folder / "state"),

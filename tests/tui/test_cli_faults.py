@@ -219,9 +219,9 @@ def answering(status: int, content_type: str, body: bytes) -> Iterator[str]:
 
 
 def started(place: Workplace, server: MessagesServer, *arguments: str) -> subprocess.Popen[bytes]:
-    return subprocess.Popen(
-        [sys.executable, "-m", "tui", "chat", "optimist", *arguments],
-        env=place.environment(connected(place, server)),
+    return place.start(
+        *("chat", "optimist", *arguments),
+        env=connected(place, server),
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         bufsize=0,  # `communicate` does not see what a buffered `readline` has read ahead

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import signal
 import subprocess
-import sys
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -162,11 +161,7 @@ def test_what_one_changes_of_the_library_is_printed_with_it_and_part_of_the_undo
 def test_a_signal_ends_it_and_what_was_done_stays(tmp_path: Path) -> None:
     with MessagesServer(answers(a=Silence(), c=Silence())) as server:
         place = make(tmp_path, server, ["a", "b", "c"])
-        process = subprocess.Popen(
-            [sys.executable, "-m", "tui", "chat", "--to", "a,b,c", "Warmer.", "--json"],
-            env=place.environment(),
-            stdout=subprocess.PIPE,
-        )
+        process = place.start("chat", "--to", "a,b,c", "Warmer.", "--json", stdout=subprocess.PIPE)
         assert process.stdout is not None
         assert json.loads(process.stdout.readline())["id"] == "b"
         process.send_signal(signal.SIGINT)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import signal
 import subprocess
-import sys
 import time
 import tomllib
 from collections.abc import Iterator
@@ -293,10 +292,7 @@ def test_a_run_in_a_batch_is_left_and_picked_up_by_any_later_command(
 ) -> None:
     monkeypatch.setattr(batches, "FIRST_WAIT", 0.01)
     server.batches_end = False
-    process = subprocess.Popen(
-        [sys.executable, "-m", "tui", "run", "kind", "--batch", "--json"],
-        env=place.environment(), stdout=subprocess.PIPE, cwd=place.home.parent,
-    )  # fmt: skip
+    process = place.start("run", "kind", "--batch", "--json", stdout=subprocess.PIPE)
     assert process.stdout is not None
     told = json.loads(process.stdout.readline())
     assert told == {"type": "batch", "batch_id": "msgbatch_001", "done": 0, "total": 2}
@@ -476,10 +472,7 @@ def test_two_models_and_two_personas_are_compared(place: Workplace, server: Mess
 
 def test_a_signal_ends_a_run_and_keeps_what_is_done(place: Workplace, server: MessagesServer) -> None:
     server._brain = lambda body: brain(body).but(delay=0.2) if len(server.bodies) > 3 else brain(body)  # type: ignore[union-attr]
-    process = subprocess.Popen(
-        [sys.executable, "-m", "tui", "run", "kind", "--samples", "20", "--json"],
-        env=place.environment(), stdout=subprocess.PIPE, cwd=place.home.parent,
-    )  # fmt: skip
+    process = place.start("run", "kind", "--samples", "20", "--json", stdout=subprocess.PIPE)
     assert process.stdout is not None
     printed = []
     for line in process.stdout:
@@ -498,10 +491,7 @@ def test_a_signal_ends_a_run_and_keeps_what_is_done(place: Workplace, server: Me
 
 def test_a_test_is_stopped_and_keeps_what_is_done(place: Workplace, server: MessagesServer) -> None:
     server._brain = lambda body: brain(body).but(delay=0.1) if len(server.bodies) > 6 else brain(body)  # type: ignore[union-attr]
-    process = subprocess.Popen(
-        [sys.executable, "-m", "tui", "test", "kind", "--samples", "20", "--json"],
-        env=place.environment(), stdout=subprocess.PIPE, cwd=place.home.parent,
-    )  # fmt: skip
+    process = place.start("test", "kind", "--samples", "20", "--json", stdout=subprocess.PIPE)
     deadline = time.monotonic() + 20
     while len(server.bodies) < 8 and time.monotonic() < deadline:
         time.sleep(0.01)
@@ -516,10 +506,7 @@ def test_a_test_is_stopped_and_keeps_what_is_done(place: Workplace, server: Mess
 
 def test_a_signal_before_the_run_begins_still_ends_the_stream(place: Workplace) -> None:
     for pause in (0.1, 0.2, 0.3):
-        process = subprocess.Popen(
-            [sys.executable, "-m", "tui", "run", "kind", "--json"],
-            env=place.environment(), stdout=subprocess.PIPE, stderr=subprocess.PIPE, cwd=place.home.parent,
-        )  # fmt: skip
+        process = place.start("run", "kind", "--json", stdout=subprocess.PIPE, stderr=subprocess.PIPE)
         time.sleep(pause)
         process.send_signal(signal.SIGTERM)
         printed, _ = process.communicate(timeout=20)

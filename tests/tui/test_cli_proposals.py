@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -76,13 +75,8 @@ def test_a_killed_review_has_on_disk_what_it_said(place: Workplace) -> None:
         for old, new in (("Always.", "Now."), ("To", "At"))
     ]
     with MessagesServer([*edits, say("Done.")]) as server:
-        process = subprocess.Popen(
-            [sys.executable, "-m", "tui", "chat", "kept", "Do it.", "--review", "--json"],
-            env=place.environment(
-                {"PERSONA_MODEL": "", "ANTHROPIC_BASE_URL": server.url, "ANTHROPIC_API_KEY": server.key}
-            ),
-            stdout=subprocess.PIPE,
-        )
+        env = {"PERSONA_MODEL": "", "ANTHROPIC_BASE_URL": server.url, "ANTHROPIC_API_KEY": server.key}
+        process = place.start("chat", "kept", "Do it.", "--review", "--json", env=env, stdout=subprocess.PIPE)
         assert process.stdout is not None
         while json.loads(process.stdout.readline())["type"] != "tool_result":
             pass

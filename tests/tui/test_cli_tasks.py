@@ -42,6 +42,7 @@ ASK = call(
     "ask_user", {"question": "Which one?", "options": ["the first", "the second"]}, text="I need to know."
 )
 DONE = call("task_complete", {"summary": "All done."})
+DO = ("chat", "kept", "Do it", "--task", "--json")
 
 
 @pytest.fixture
@@ -74,15 +75,15 @@ class Line:
     """Runs commands against one scripted server."""
 
     def __init__(self, place: Workplace, server: MessagesServer) -> None:
-        self.place = place
-        self.env = {"ANTHROPIC_BASE_URL": server.url, "ANTHROPIC_API_KEY": server.key}
+        env = {"ANTHROPIC_BASE_URL": server.url, "ANTHROPIC_API_KEY": server.key}
+        self.place = Workplace(place.home, Backend("loopback", env))
         self.server = server
 
     def run(self, *arguments: str, stdin: str = "") -> tuple[int, list[dict[str, Any]], str]:
         """Run a command with `--json` in this process, which has loaded everything already."""
         out, err = io.StringIO(), io.StringIO()
         with (
-            mock.patch.dict(os.environ, self.place.environment(self.env), clear=True),
+            mock.patch.dict(os.environ, self.place.environment(), clear=True),
             lines_on_stdin(stdin),
             contextlib.redirect_stdout(out),
             contextlib.redirect_stderr(err),
@@ -156,7 +157,7 @@ def test_an_answer_that_the_disk_refuses_is_told_and_the_question_stays_open(
 
 def test_why_a_task_failed_is_told_once_and_stands_in_the_conversation(serve: Any) -> None:
     line = serve(EDIT, Refusal(401, "authentication_error", "invalid x-api-key"))
-    done = line.place.run_here("chat", "kept", "Do it", "--task", "--json", env=line.env)
+    done = line.place.run_here("chat", "kept", "Do it", "--task", "--json")
     told = [json.loads(text) for text in done.stdout.splitlines()]
     why = told[-1]["message"]
     assert (done.returncode, told[-1]["type"]) == (1, "error") and "does not accept the key" in why
@@ -173,12 +174,12 @@ def test_why_a_task_failed_is_told_once_and_stands_in_the_conversation(serve: An
 
 def test_why_a_message_failed_is_told_once_stands_in_the_conversation_and_is_never_sent(serve: Any) -> None:
     line = serve(Refusal(401, "authentication_error", "invalid x-api-key"), say("Here I am."))
-    done = line.place.run_here("chat", "kept", "Hi", env=line.env)
+    done = line.place.run_here("chat", "kept", "Hi")
     (why,) = done.stderr.decode().splitlines()
     assert done.returncode == 1 and "does not accept the key" in why
     assert [turn["type"] for turn in line.history()] == ["user", "notice"]
     assert line.place.run_here("history", "kept").stdout.decode().count("does not accept the key") == 1
-    assert line.place.run_here("chat", "kept", "Again", env=line.env).returncode == 0
+    assert line.place.run_here("chat", "kept", "Again").returncode == 0
     assert "does not accept" not in json.dumps(line.server.bodies[-1])
     told = [turn["type"] for turn in line.history()]
     assert told == ["user", "notice", "user", "assistant_text", "notice"]  # the last: no tool was called
@@ -223,7 +224,7 @@ def test_a_reply_in_words_says_what_became_of_the_call(serve: Any) -> None:
     line = serve(EDIT, DONE)
     line.settings('approval = "ask-all"')
     line.run("chat", "kept", "Do it", "--task")
-    done = line.place.run_here("reply", "kept", "once", env=line.env)
+    done = line.place.run_here("reply", "kept", "once")
     assert done.returncode == 0 and b"> edit_system_prompt +1 -1" in done.stderr
 
 
@@ -251,12 +252,7 @@ def test_history_shows_a_call_that_waits_as_waiting(serve: Any, made: Answer) ->
 
 def test_history_shows_a_call_that_is_at_work_without_a_result(serve: Any) -> None:
     line = serve(ASK)
-    with subprocess.Popen(
-        [sys.executable, "-m", "tui", "chat", "kept", "Do it", "--task", "--json"],
-        env=line.place.environment(line.env),
-        stdout=subprocess.PIPE,
-        stdin=subprocess.PIPE,
-    ) as process:
+    with line.place.start(*DO, stdout=subprocess.PIPE, stdin=subprocess.PIPE) as process:
         assert process.stdout is not None
         for raw in process.stdout:
             if json.loads(raw)["type"] == "question":
@@ -269,12 +265,7 @@ def test_a_task_at_work_elsewhere_is_said_to_be_and_after_a_crash_history_has_wh
     serve: Any,
 ) -> None:
     line = serve(EDIT, Answer((Text("A long answer begins here."),), stall_after_events=4))
-    with subprocess.Popen(
-        [sys.executable, "-m", "tui", "chat", "kept", "Do it", "--task", "--json"],
-        env=line.place.environment(line.env),
-        stdout=subprocess.PIPE,
-        stdin=subprocess.DEVNULL,
-    ) as process:
+    with line.place.start(*DO, stdout=subprocess.PIPE, stdin=subprocess.DEVNULL) as process:
         assert process.stdout is not None
         for raw in process.stdout:
             if json.loads(raw)["type"] == "text_delta":
@@ -472,7 +463,7 @@ def waiting(line: Any, *arguments: str, usual: float) -> Iterator[subprocess.Pop
     code = f"from tui.cli import main; from tui.cli.agent import task_answers; task_answers.PIPE_TIMEOUT = {usual}; main()"
     with subprocess.Popen(
         [sys.executable, "-c", code, "chat", "kept", "Do it", "--task", *arguments],
-        env=line.place.environment(line.env),
+        env=line.place.environment(),
         stdout=subprocess.PIPE,
         stdin=subprocess.PIPE,
     ) as process:
@@ -540,12 +531,7 @@ def test_a_limit_offers_to_continue_and_reply_continues(serve: Any) -> None:
 
 def test_ctrl_c_stops_a_task_and_its_notice_says_where(serve: Any) -> None:
     line = serve(EDIT, Answer((Text("A long answer begins here."),), stall_after_events=4))
-    process = subprocess.Popen(
-        [sys.executable, "-m", "tui", "chat", "kept", "Do it", "--task", "--json"],
-        env=line.place.environment(line.env),
-        stdout=subprocess.PIPE,
-        stdin=subprocess.DEVNULL,
-    )
+    process = line.place.start(*DO, stdout=subprocess.PIPE, stdin=subprocess.DEVNULL)
     assert process.stdout is not None
     told = []
     for raw in process.stdout:
@@ -565,13 +551,7 @@ def test_a_task_whose_command_ends_without_a_stop_goes_on_with_reply(
     serve: Any, end: signal.Signals | None, code: int
 ) -> None:
     line = serve(EDIT, Answer((Text("A long answer. " * 5_000),), stall_after_events=1_500), DONE)
-    process = subprocess.Popen(
-        [sys.executable, "-m", "tui", "chat", "kept", "Do it", "--task", "--json"],
-        env=line.place.environment(line.env),
-        stdout=subprocess.PIPE,
-        stdin=subprocess.DEVNULL,
-        bufsize=0,
-    )
+    process = line.place.start(*DO, stdout=subprocess.PIPE, stdin=subprocess.DEVNULL, bufsize=0)
     assert process.stdout is not None
     told = []
     for raw in process.stdout:
@@ -593,7 +573,7 @@ def test_a_signal_that_was_ignored_at_the_start_is_outlived(serve: Any) -> None:
     line = serve(EDIT, Answer((Text("A slow answer, word by word."),), delay=0.1), DONE)
     process = subprocess.Popen(
         ["sh", "-c", f"trap '' HUP INT TERM; exec {sys.executable} -m tui chat kept 'Do it' --task --json"],
-        env=line.place.environment(line.env),
+        env=line.place.environment(),
         stdout=subprocess.PIPE,
         stdin=subprocess.DEVNULL,
     )
@@ -628,9 +608,8 @@ def test_the_program_on_the_screen_heeds_no_signal_that_was_ignored_at_the_start
 
 def test_a_program_that_is_terminated_while_it_waits_leaves_the_task_waiting(serve: Any) -> None:
     line = serve(ASK, DONE)
-    process = subprocess.Popen(
-        [sys.executable, "-m", "tui", "chat", "kept", "Do it", "--task", "--json"],
-        env=line.place.environment(line.env),
+    process = line.place.start(
+        *DO,
         stdout=subprocess.PIPE,
         stdin=subprocess.PIPE,
         bufsize=0,  # `communicate` does not see what a buffered reader has read ahead
@@ -651,13 +630,7 @@ def test_a_terminal_is_asked_and_answered_and_hostile_questions_are_harmless(ser
     hostile = call("ask_user", {"question": "Hm \x1b]0;owned\x07\x1b[2J?", "options": ["\x1b[31mred", "b"]})
     line = serve(hostile, DONE)
     ours, theirs = pty.openpty()
-    process = subprocess.Popen(
-        [sys.executable, "-m", "tui", "chat", "kept", "Do it", "--task"],
-        env=line.place.environment(line.env),
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        stdin=theirs,
-    )
+    process = line.place.start(*DO[:-1], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, stdin=theirs)
     os.close(theirs)
     assert process.stdout is not None
     told = b""
@@ -683,7 +656,7 @@ def test_what_a_stranger_left_waiting_is_shown_harmlessly(serve: Any, text: str)
     path.write_bytes(path.read_bytes() + json.dumps(record).encode() + b"\n")
     err = io.StringIO()
     with (
-        mock.patch.dict(os.environ, line.place.environment(line.env), clear=True),
+        mock.patch.dict(os.environ, line.place.environment(), clear=True),
         contextlib.redirect_stderr(err),
         pytest.raises(SystemExit) as left,
     ):

@@ -17,7 +17,8 @@ from unittest import mock
 import httpx2
 import pytest
 
-from tests.support.persona_agent import ROOT, Workplace
+from tests.support.forked import ROOT
+from tests.support.persona_agent import Workplace
 
 
 def state_of(place: Workplace) -> dict[str, str]:

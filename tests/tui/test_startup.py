@@ -8,7 +8,8 @@ import sys
 
 import pytest
 
-from tests.support.persona_agent import ROOT, Workplace
+from tests.support.forked import ROOT
+from tests.support.persona_agent import Workplace
 
 PROBE = """
 import json, sys
