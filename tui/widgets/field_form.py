@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from textual import events
-from textual.containers import Horizontal, VerticalScroll
+from textual.containers import VerticalScroll
 from textual.message import Message
 from textual.widget import Widget
 
@@ -89,18 +89,16 @@ class FieldForm(VerticalScroll, can_focus=False):
         self.show(self._document, fresh=True)
 
     def rows(self) -> list[Widget]:
-        """Return the fields, each with its title."""
+        """Return the cells of the fields, row by row: title, field, and the note of one with choices."""
         from tui.widgets.text.line_input import LineInput
 
-        return [
-            Horizontal(
-                LiteralLabel(title),
-                LineInput(hint=hint, id=f"setting-{field}"),
-                *([LiteralLabel(self.no_choice, classes="setting-note")] if field in self.choices else ()),
-                classes="setting",
-            )
-            for field, title, hint in self.fields
-        ]
+        cells: list[Widget] = []
+        for field, title, hint in self.fields:
+            cells.append(LiteralLabel(title, name=field, classes="setting-title"))
+            cells.append(LineInput(hint=hint, name=field, id=f"setting-{field}"))
+            if field in self.choices:
+                cells.append(LiteralLabel(self.no_choice, name=field, classes="setting-note"))
+        return cells
 
     def field(self, name: str) -> LineInput:
         """Return one field."""
@@ -130,9 +128,10 @@ class FieldForm(VerticalScroll, can_focus=False):
                 self._bind(name, field)
             field.disabled = self._locked and not (broken and not fresh and self._has_keys(field))
             field.placeholder = "" if persona is None or field.disabled else hint
-        for name, choices in self.choices.items():
-            for note in self.field(name).parent.query(".setting-note"):  # type: ignore[union-attr]
-                note.display = not broken and self.slot(name).base not in ("", *choices)
+        for note in self.query(".setting-note"):
+            name = note.name or ""
+            note.display = not broken and self.slot(name).base not in ("", *self.choices[name])
+            self.field(name).styles.column_span = 1 if note.display else 2
 
     def slot(self, name: str) -> TextSlot:
         """Return the slot of a field; one without a document where none is shown."""
@@ -182,12 +181,11 @@ class FieldForm(VerticalScroll, can_focus=False):
         return self._undos.setdefault(name, LineInputUndo())
 
     def on_click(self, event: events.Click) -> None:
-        for row in self.query(".setting"):
-            if event.widget is not None and row in event.widget.ancestors_with_self:
-                field: LineInput = row.query_one("LineInput")  # type: ignore[assignment]
-                if not field.disabled and not field.has_focus:
-                    field.focus()
-                self._offer_choice(field)
+        if event.widget is not None and (name := event.widget.name):
+            field = self.field(name)
+            if not field.disabled and not field.has_focus:
+                field.focus()
+            self._offer_choice(field)
 
     # Named, not decorated: the module of fields is loaded when the fields are made.
 
@@ -198,7 +196,7 @@ class FieldForm(VerticalScroll, can_focus=False):
 
     def _offer_choice(self, field: Input) -> bool:
         """Ask for the list of choices, if the field has one and its text is saved; return whether that was asked."""
-        name = _name_of(field)
+        name = field.name or ""
         wanted = name in self.choices and not field.disabled and not self.slot(name).dirty
         if wanted:
             self.post_message(self.ChoiceRequested(name))
@@ -216,7 +214,7 @@ class FieldForm(VerticalScroll, can_focus=False):
         slot.edit(slot.base if typed == in_one_line(slot.base).strip() else typed)
 
     def _notify_left(self, field: Input) -> None:
-        if (name := _name_of(field)) in self._bound:
+        if (name := field.name or "") in self._bound:
             self._take(name)
             self.post_message(self.FieldBlurred(self._bound[name]))
 
@@ -228,7 +226,3 @@ class FieldForm(VerticalScroll, can_focus=False):
             if 0 <= place < len(fields):
                 event.stop()
                 fields[place].focus()
-
-
-def _name_of(field: Input) -> str:
-    return (field.id or "").removeprefix("setting-")

@@ -43,6 +43,6 @@ class SettingsPane(FieldForm):
         self.border_title = "Settings"
 
     def rows(self) -> list[Widget]:
-        rows = super().rows()
-        of_answers = [field for field, _, _ in FIELDS].index("model")
-        return [*rows[:of_answers], LiteralLabel(OF_ANSWERS, classes="setting-for"), *rows[of_answers:]]
+        cells = super().rows()
+        of_answers = [cell.name for cell in cells].index("model")
+        return [*cells[:of_answers], LiteralLabel(OF_ANSWERS, classes="setting-for"), *cells[of_answers:]]

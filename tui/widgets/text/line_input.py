@@ -35,13 +35,13 @@ class LineInput(OrderedKeys, Input):
         """Return no text: it has a selection of its own."""
 
     def __init__(
-        self, text: str = "", *, hint: str = "", id: str | None = None, compact: bool = True
+        self, text: str = "", *, hint: str = "", name: str | None = None, id: str | None = None
     ) -> None:
         self.typed: Callable[[], None] | None = None
         """Called at once when the text changes."""
         self._too_long: str | None = None
         """The text, where it is longer than a field takes."""
-        super().__init__(placeholder=hint, id=id, compact=compact, select_on_focus=False, max_length=LIMIT)
+        super().__init__(placeholder=hint, name=name, id=id, select_on_focus=False, max_length=LIMIT)
         self.cursor_blink = False  # nothing is sent while nothing happens
         if text:
             self.raw = text
@@ -62,6 +62,9 @@ class LineInput(OrderedKeys, Input):
 
     def validate_value(self, value: str) -> str:
         return to_shown(in_one_line(value))
+
+    def validate(self, value: str) -> None:
+        """Allow any text, without the class for what is valid: each change of it styles the field once more."""
 
     def watch_value(self) -> None:
         if self.typed is not None:
