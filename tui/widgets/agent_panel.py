@@ -86,7 +86,6 @@ class AgentPanel(Vertical, can_focus=False):
             yield LiteralButton(self._sign, focusable=False, classes="panel--enlarge")
             yield LiteralButton(dismiss, focusable=False, classes="panel--dismiss")
         yield self.conversation
-        yield self.box
 
     def on_mount(self) -> None:
         """Begin hidden."""
@@ -101,6 +100,8 @@ class AgentPanel(Vertical, can_focus=False):
 
     def ask(self, question: Question | None) -> None:
         """Show a question below the conversation; None hides it."""
+        if question is not None and not self.box.is_attached:
+            self.mount(self.box)
         self.box.ask(question)
         self._set_height()
         self._fit_box()

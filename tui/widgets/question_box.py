@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING, Any
 from rich.cells import cell_len
 from rich.segment import Segment
 from textual import events, on
-from textual.app import ComposeResult
 from textual.containers import Vertical, VerticalScroll
 from textual.geometry import Size
 from textual.message import Message
@@ -163,29 +162,18 @@ class QuestionBox(Vertical, can_focus=False):
             self.text = text
 
     def __init__(self, *, clock: Callable[[], float] = time.monotonic, **options: Any) -> None:
-        super().__init__(**options)
+        self._text, self._diff = VirtualStatic(classes="ask--text"), VirtualStatic(classes="ask--diff")
+        self.body = VerticalScroll(self._text, self._diff, classes="ask--body", can_focus=False)
+        """The question and what it is about."""
+        self.choices = Choices(classes="ask--choices")
+        """The options."""
+        self._hint = LiteralLabel(classes="ask--hint")
+        super().__init__(self.body, self.choices, self._hint, **options)
         self._clock = clock
         self.question: Question | None = None
         self._appeared: float | None = None
         self._how: list[str] = []
         self._way_back = ""
-
-    def compose(self) -> ComposeResult:
-        with VerticalScroll(classes="ask--body", can_focus=False):
-            yield VirtualStatic("", classes="ask--text")
-            yield VirtualStatic("", classes="ask--diff")
-        yield Choices(classes="ask--choices")
-        yield LiteralLabel("", classes="ask--hint")
-
-    @property
-    def choices(self) -> Choices:
-        """The options."""
-        return self.query_one(Choices)
-
-    @property
-    def body(self) -> VerticalScroll:
-        """The question and what it is about."""
-        return self.query_one(VerticalScroll)
 
     @property
     def ready(self) -> bool:
@@ -209,11 +197,10 @@ class QuestionBox(Vertical, can_focus=False):
             less = f"Only the first {LONGEST:,} of {len(diff):,} characters of the change are shown."
             counts = f"+{approval.added} −{approval.removed}"
             title = CountedText(text, counts, less if len(diff) > LONGEST else "")
-        self.query_one(".ask--text", VirtualStatic).update(title)
-        shown = self.query_one(".ask--diff", VirtualStatic)
-        shown.display = bool(diff)
+        self._text.update(title)
+        self._diff.display = bool(diff)
         if diff:
-            shown.update(DiffText(close_context(diff[:LONGEST])))
+            self._diff.update(DiffText(close_context(diff[:LONGEST])))
         options = question.options
         self.choices.show([APPROVAL_WORDS.get(one, one) for one in options] if approval else options)
         how = "↑ ↓ or a digit, then Enter" if options else "Write your answer"
@@ -250,7 +237,7 @@ class QuestionBox(Vertical, can_focus=False):
             hints = ["PgDn shows more"] * (self.body.max_scroll_y > 0) + self._how
             while len(hints) > 1 and 0 < self.size.width < cell_len(" · ".join(hints)):
                 hints.pop()  # the footer shows it too
-            self.query_one(".ask--hint", LiteralLabel).update(self._way_back or " · ".join(hints))
+            self._hint.update(self._way_back or " · ".join(hints))
 
     def ask_reason(self) -> None:
         """No was picked: show how to give a reason."""
