@@ -241,7 +241,7 @@ async def _conversation(p: Program) -> AsyncIterator[str]:
     await p.press("escape")
     await p.until(lambda: p.app.screen is p.main)
     await p.say("go on")
-    await p.until(lambda: conversation.talk is not None and "for a while" in _said(p))
+    await p.until(lambda: conversation.current is not None and "for a while" in _said(p))
     await p.write("and shorter, please")
     await p.press("tab")
     await settle(p)
@@ -265,7 +265,7 @@ async def _conversation(p: Program) -> AsyncIterator[str]:
     await settle(p)
     yield "an-error"
     await conversation.send("work on it", kind="task")
-    await p.until(lambda: conversation.talk is not None and conversation.talk.question is not None)
+    await p.until(lambda: conversation.current is not None and conversation.current.question is not None)
     await settle(p)
     yield "a-question"
     p.main.query_one(QuestionBox)._appeared = float("-inf")  # the time of grace is over
@@ -275,7 +275,7 @@ async def _conversation(p: Program) -> AsyncIterator[str]:
     await settle(p)
     yield "a-task-is-done"
     await conversation.send("another name")
-    await p.until(lambda: conversation.talk is not None and conversation.talk.question is not None)
+    await p.until(lambda: conversation.current is not None and conversation.current.question is not None)
     await settle(p)
     yield "an-approval"
     await p.press("escape")
@@ -283,7 +283,7 @@ async def _conversation(p: Program) -> AsyncIterator[str]:
 
 
 def _said(p: Program) -> str:
-    return "\n".join(str(event) for event in p.main.conversation.talk.events[-6:])  # type: ignore[union-attr]
+    return "\n".join(str(event) for event in p.main.conversation.current.events[-6:])  # type: ignore[union-attr]
 
 
 async def _panes(p: Program) -> AsyncIterator[str]:
@@ -333,7 +333,7 @@ async def _wide_and_hostile(p: Program) -> AsyncIterator[str]:
     yield "hostile-text"
     conversation = p.main.conversation
     await conversation.send("ask me", kind="task")
-    await p.until(lambda: conversation.talk is not None and conversation.talk.question is not None)
+    await p.until(lambda: conversation.current is not None and conversation.current.question is not None)
     await settle(p)
     yield "hostile-question"
     await p.press("escape")

@@ -34,11 +34,11 @@ async def take(folder: Path) -> str:
         conversation = app.main.conversation
 
         def read() -> bool:
-            return bool(conversation.talk and conversation.talk.events and not conversation.running)
+            return bool(conversation.current and conversation.current.events and not conversation.running)
 
         while not read():
             await pilot.pause(0.05)
-        place = first_change(app.main, conversation.talk)
+        place = first_change(app.main, conversation.current)
         assert place is not None
         conversation.view.toggle(place)
         conversation.sync()

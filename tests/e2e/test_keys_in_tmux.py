@@ -43,7 +43,7 @@ class Probe(PersonaApp):
         return True
 
     def simulate_ready(self):
-        if self.main.conversation.talk is None:
+        if self.main.conversation.current is None:
             return
         timer.stop()
         if where == "output":

@@ -135,7 +135,7 @@ class Program:
     async def run_to_end(self, text: str) -> None:
         """Send a message and wait until the agent is done."""
         await self.say(text)
-        talk = self.main.conversation.talk
+        talk = self.main.conversation.current
         assert talk is not None
         before = talk.earlier
         await self.until(
@@ -261,7 +261,7 @@ async def program(
             if ready:
                 await running.until(lambda: running.main.documents is not None)
             if ready and store.ids():
-                await running.until(lambda: running.main.conversation.talk is not None)
+                await running.until(lambda: running.main.conversation.current is not None)
             beginning.discard(app)
             yield running
             paint_what_is_put_off(app)

@@ -68,7 +68,7 @@ async def test_no_piece_of_a_signal_is_painted_and_what_it_made_is_shown_and_ope
             assert not re.search("STORE|---|dimension|kind", painted(p))
             gate.set()
             await p.pilot.pause()
-        talk = p.main.conversation.talk
+        talk = p.main.conversation.current
         assert talk is not None
         await p.until(lambda: not talk.running and "Done." in painted(p))
         assert "STORE" not in painted(p) and "store_measurement  warmth" in painted(p)

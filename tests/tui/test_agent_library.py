@@ -203,7 +203,7 @@ async def test_what_is_typed_is_in_what_the_agent_compiles_and_its_run_is_undone
         await p.press("ctrl+home")
         await p.write("Typed. ")
         await p.run_to_end("make the shared part warmer")
-        talk = p.main.conversation.talk
+        talk = p.main.conversation.current
         assert talk is not None
         results = [turn for turn in talk.chat.turns if isinstance(turn, ToolResultTurn)]
         assert "Typed. first line" in results[1].output and "a part of two" in results[2].output
@@ -218,7 +218,7 @@ async def test_what_is_typed_in_the_library_is_stored_before_a_call_of_the_agent
     fill(store, "two")
     async with program(store, answer("Hello."), size=(110, 40)) as p:
         await p.run_to_end("hello")
-        talk = p.main.conversation.talk
+        talk = p.main.conversation.current
         assert talk is not None
         p.main.open_library("part", "warmth")
         await p.until(

@@ -144,7 +144,7 @@ async def test_whoever_has_settings_is_greeted_in_a_line_in_a_new_home(tmp_path:
         await p.write("a draft")
         await p.until((store.home.state / "screen.json").exists)
     async with program(store, model=OfflineModel(), preferences=preferences(tmp_path)) as p:
-        await p.until(lambda: p.main.conversation.talk is not None)
+        await p.until(lambda: p.main.conversation.current is not None)
         assert p.messages == []
 
 
@@ -227,13 +227,13 @@ async def test_a_model_that_was_replaced_is_closed_once_no_run_has_it(tmp_path: 
         assert [model.closed for model in models] == [False, False, False]
         gate.set()
         await p.until(lambda: [model.closed for model in models] == [True, True, False])
-        assert [turn.content for turn in p.main.conversation.talk.shown][-1] == "Hello."
+        assert [turn.content for turn in p.main.conversation.current.shown][-1] == "Hello."
 
 
 async def test_the_conversation_of_a_deleted_persona_keeps_no_file_open(tmp_path: Path) -> None:
     async with program(make_store(tmp_path), answer("Hello.")) as p:
         await p.run_to_end("go")
-        session = p.main.conversation.talk.chat.session
+        session = p.main.conversation.current.chat.session
         assert session._session is not None
         p.main.conversation.forget("one")
         await p.until(lambda: session._session is None)

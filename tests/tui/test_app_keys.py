@@ -113,12 +113,12 @@ async def test_one_esc_stops_the_run_from_anywhere_and_the_partial_answer_stays(
     async with program(make_store(tmp_path), HANGING) as p:
         await p.say("go")
         await p.until(lambda: p.main.conversation.running)
-        await p.until(lambda: any(e.type == "turn_delta" for e in p.main.conversation.talk.events))
+        await p.until(lambda: any(e.type == "turn_delta" for e in p.main.conversation.current.events))
         await p.press("f3")
         assert p.main.program_actions.escape_meaning()[0] == "stop"
         await p.press("escape")
         await p.until(lambda: not p.main.conversation.running)
-        turns = p.main.conversation.talk.chat.turns
+        turns = p.main.conversation.current.chat.turns
         assert turns[-1].content == "I begin"
         assert turns[-1].interrupted
 
@@ -185,10 +185,10 @@ async def test_a_run_goes_on_in_the_background_and_is_marked(tmp_path: Path) -> 
         gate.set()
         await p.until(lambda: "2nd" in p.on_disk("one"))
         assert p.prompt.raw == "I am two."
-        await p.until(lambda: not p.main.conversation.talks.running)
+        await p.until(lambda: not p.main.conversation.conversations.running)
         assert set(p.main.conversation.badges) == {"one"}, "it has unseen turns"
         await p.press("ctrl+n")
-        await p.until(lambda: p.main.documents.id == "one" and p.main.conversation.talk is not None)
+        await p.until(lambda: p.main.documents.id == "one" and p.main.conversation.current is not None)
         assert set(p.main.conversation.badges) == set()
         assert p.main.conversation.panel.shown
         assert len(p.main.conversation.view.layout_model.entries) == 4
@@ -200,7 +200,7 @@ async def test_coming_back_in_the_middle_of_an_answer_shows_all_of_it(tmp_path: 
     script.insert(3, gate)
     async with program(make_store(tmp_path), model=GatedModel([script])) as p:
         await p.say("go")
-        await p.until(lambda: any(e.type == "turn_delta" for e in p.main.conversation.talk.events))
+        await p.until(lambda: any(e.type == "turn_delta" for e in p.main.conversation.current.events))
         await p.open("two")
         await p.open("one")
         assert p.main.conversation.running
@@ -259,7 +259,7 @@ async def test_text_sent_during_a_run_steers_it(tmp_path: Path) -> None:
         await p.say("but shorter")
         gate.set()
         await p.until(lambda: not p.main.conversation.running)
-        said = [turn.content for turn in p.main.conversation.talk.chat.turns if turn.type == "user"]
+        said = [turn.content for turn in p.main.conversation.current.chat.turns if turn.type == "user"]
         assert said == ["go", "but shorter"]
 
 
@@ -269,13 +269,13 @@ async def test_slash_commands_do_what_they_say(tmp_path: Path) -> None:
         await p.say("/persona two")
         await p.until(lambda: p.main.documents.id == "two")
         await p.say("/persona one")
-        await p.until(lambda: p.main.conversation.talk and p.main.conversation.talk.persona_id == "one")
+        await p.until(lambda: p.main.conversation.current and p.main.conversation.current.persona_id == "one")
         await p.say("/clear")
         await p.dialog(Confirm)
         await p.press("y")
-        await p.until(lambda: not p.main.conversation.talk.chat.turns)
+        await p.until(lambda: not p.main.conversation.current.chat.turns)
         await p.say("/unclear")
-        await p.until(lambda: len(p.main.conversation.talk.chat.turns) == 2)
+        await p.until(lambda: len(p.main.conversation.current.chat.turns) == 2)
         assert [e.text() for e in p.main.conversation.view.layout_model.entries] == ["hello", "Hi."]
         await p.say("/help")
         await p.until(lambda: isinstance(p.app.screen, Help))

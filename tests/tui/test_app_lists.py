@@ -137,7 +137,7 @@ async def test_after_a_deletion_and_a_copy_the_list_has_the_focus(tmp_path: Path
         await p.dialog(Confirm)
         await p.press("y")
         await p.until(lambda: p.main.documents.id == "two")
-        await p.until(lambda: p.main.conversation.talk and p.main.conversation.talk.persona_id == "two")
+        await p.until(lambda: p.main.conversation.current and p.main.conversation.current.persona_id == "two")
         assert p.main.focused is p.main.personas.rows
         assert p.main.personas.rows.key == "two"
         await p.press("c")

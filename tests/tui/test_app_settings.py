@@ -243,7 +243,7 @@ async def test_values_that_cannot_be_used_leave_the_editor_open_and_stop_only_th
         await p.app.apply_settings()
         assert p.app.settings.approval == "ask-all" and settings.name_model() == "offline"
         await p.press("enter")
-        await p.until(lambda: p.main.conversation.talk is not None and p.main.chat_bar.draft == "")
+        await p.until(lambda: p.main.conversation.current is not None and p.main.chat_bar.draft == "")
 
 
 async def test_a_key_in_a_setting_is_not_on_the_page(tmp_path: Path) -> None:

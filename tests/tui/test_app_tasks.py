@@ -61,7 +61,7 @@ def badge(p: Program, persona_id: str) -> str:
 
 
 def task(p: Program) -> Any:
-    talk = p.main.conversation.talk
+    talk = p.main.conversation.current
     assert talk is not None
     return talk.task
 
@@ -260,7 +260,7 @@ async def test_the_time_of_waiting_is_no_time_of_work(tmp_path: Path) -> None:
     async with program(make_store(tmp_path), answer(ASK), answer(Hang()), settings=QUICK) as p:
         await p.say("/task go")
         await asked(p)
-        talk = p.main.conversation.talk
+        talk = p.main.conversation.current
         assert talk is not None
         now = time.monotonic()
         assert talk.time.seconds(now + 3600) == talk.time.seconds(now) < 20
@@ -389,11 +389,11 @@ async def test_badges_tell_working_waiting_done_and_failed(tmp_path: Path) -> No
         await p.say("/task ask")
         await p.until(lambda: len(model.requests) == 1)
         await p.open("b")
-        await p.until(lambda: p.main.conversation.talk is not None)
+        await p.until(lambda: p.main.conversation.current is not None)
         await p.say("talk")
         await p.until(lambda: len(model.requests) == 2)
         await p.open("c")
-        await p.until(lambda: p.main.conversation.talk is not None)
+        await p.until(lambda: p.main.conversation.current is not None)
         await p.say("/task long")
         await p.until(lambda: len(model.requests) == 3)
         await p.open("d")
@@ -423,7 +423,7 @@ async def test_coming_back_shows_everything_in_place(tmp_path: Path) -> None:
         gate.set()
         await p.until(lambda: badge(p, "one") == "✓")
         await p.open("one")
-        await p.until(lambda: p.main.conversation.talk is not None)
+        await p.until(lambda: p.main.conversation.current is not None)
         await p.pilot.pause()
         assert p.main.conversation.view.view_state() == stood
         assert texts(p)[0] == "tell me" and texts(p)[-1] == "Ready."

@@ -156,7 +156,7 @@ async def test_a_conversation_that_another_program_began_is_the_one_that_is_show
         await p.until(lambda: texts(p) == ["from elsewhere", "New."])
         await other.chat.send("and on")
         await p.until(lambda: texts(p) == ["from elsewhere", "New.", "and on", "More."])
-        talk = p.main.conversation.talk
+        talk = p.main.conversation.current
         assert talk is not None and talk.chat is not None and talk.chat.session_id == new
         await p.main.conversation.history.load_older()
         await p.run_to_end("from here")
@@ -184,7 +184,7 @@ async def test_the_words_that_began_a_refused_task_come_back_as_they_were_typed(
         await p.say("hello")
         await p.until(lambda: model.requests)
         await p.open("two")
-        await p.until(lambda: p.main.conversation.talk is not None)
+        await p.until(lambda: p.main.conversation.current is not None)
         await p.say("/task improve it")
         await p.until(lambda: p.main.chat_bar.draft == "/task improve it")
         gate.set()

@@ -90,7 +90,7 @@ async def test_what_waits_looks_as_before_the_restart(
         (call,) = [text for text in texts(p) if text.startswith(made.name)]
         assert "Not run" not in call and "unknown" not in call
         assert made is EDIT or "the first" in call
-        talk = p.main.conversation.talk
+        talk = p.main.conversation.current
         assert isinstance(talk, Conversation)
         assert talk.time.before >= 100, "time that was worked in an earlier program counts"
         assert "1 min 4" in texts(p)[-1]
@@ -179,7 +179,7 @@ async def test_steps_and_ends_of_all_earlier_tasks_are_told_by_the_next_program(
         assert texts(p) == shown
         monkeypatch.setattr(AgentJobs, "start", later)
         await p.say("/task third")
-        talk = p.main.conversation.talk
+        talk = p.main.conversation.current
         assert talk is not None and talk.running
         now = time.monotonic()
         said = activity_line(talk.activity, talk.task, talk.time.seconds(now), now)

@@ -172,7 +172,7 @@ async def test_an_answer_written_before_a_restart_is_given_by_the_first_enter_an
         await p.press("enter")
         await p.until(lambda: task(p).status == "completed")
         await over(p)
-        assert any("because X" in str(turn) for turn in p.main.conversation.talk.chat.turns)
+        assert any("because X" in str(turn) for turn in p.main.conversation.current.chat.turns)
         assert "better line" not in p.on_disk("one")
     async with program(with_other_draft, settings=ASK_ALL) as p:
         await asked(p)

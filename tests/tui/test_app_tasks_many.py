@@ -62,14 +62,14 @@ async def begin_all(p: Program, ids: list[str]) -> None:
     for name in ids:
         await p.open(name)
         await p.until(
-            lambda name=name: p.main.conversation.talk and p.main.conversation.talk.persona_id == name
+            lambda name=name: p.main.conversation.current and p.main.conversation.current.persona_id == name
         )
         await p.say(f"/task task for {name}")
-        await p.until(lambda: p.main.conversation.running or p.main.conversation.talk.task is not None)  # type: ignore[union-attr]
+        await p.until(lambda: p.main.conversation.running or p.main.conversation.current.task is not None)  # type: ignore[union-attr]
 
 
 async def all_over(p: Program) -> None:
-    talks = p.main.conversation.talks
+    talks = p.main.conversation.conversations
     assert talks is not None
     await p.until(lambda: len(talks.running) == 1)
     await p.open(STOPPED)
@@ -89,9 +89,9 @@ async def check_all(p: Program) -> None:
     for name in IDS:
         await p.open(name)
         await p.until(
-            lambda name=name: p.main.conversation.talk and p.main.conversation.talk.persona_id == name
+            lambda name=name: p.main.conversation.current and p.main.conversation.current.persona_id == name
         )
-        talk = p.main.conversation.talk
+        talk = p.main.conversation.current
         assert talk is not None and talk.chat is not None and talk.task is not None
         text = "\n".join(shown(p))
         assert set(re.findall(r"\bp\d\b", text)) == {name}

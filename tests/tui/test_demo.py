@@ -26,7 +26,7 @@ async def demo(
     app = DemoApp(folder, Settings(panel_seconds=60), hands=hands, pace=pace, **options)
     async with app.run_test(size=(110, 32), notifications=True, tooltips=True) as pilot:
         running = Program(app, pilot, None)  # type: ignore[arg-type]
-        await running.until(lambda: running.main.conversation.talk is not None)
+        await running.until(lambda: running.main.conversation.current is not None)
         yield running
 
 
@@ -66,7 +66,7 @@ async def test_the_first_change_is_opened_to_be_read(tmp_path: Path) -> None:
     async with demo(tmp_path, hands=TypingPace(0.0, 0.0, 2.0)) as p:
         view = p.main.conversation.view
         await p.until(lambda: any(entry.foldable and entry.opened for entry in view.layout_model.entries))
-        place = first_change(p.main, p.main.conversation.talk)  # type: ignore[arg-type]
+        place = first_change(p.main, p.main.conversation.current)  # type: ignore[arg-type]
         assert place is not None
         assert "one warm sentence" in view.layout_model.entries[place].text()
         assert view.vertical_scrollbar.position == view.scroll_y
@@ -88,7 +88,7 @@ async def test_it_says_that_it_is_recorded_and_who_writes_something_has_the_prog
 
 async def test_who_writes_while_they_are_to_read_need_not_wait(tmp_path: Path) -> None:
     async with demo(tmp_path, hands=TypingPace(0.0, 0.0, 60.0)) as p:
-        await p.until(lambda: p.main.conversation.talk.events and not p.main.conversation.running)
+        await p.until(lambda: p.main.conversation.current.events and not p.main.conversation.running)
         p.main.chat_bar.set_draft("mine")
         await p.told("recording has stopped")
         assert p.main.chat_bar.draft == "mine"

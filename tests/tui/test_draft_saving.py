@@ -103,7 +103,7 @@ async def test_what_is_typed_before_the_stored_draft_is_known_stands_below_it(tm
             await begun(p)
             p.main.chat_bar.set_draft("typed ahead")
             go.set()
-            await p.until(lambda: p.main.conversation.talk is not None)
+            await p.until(lambda: p.main.conversation.current is not None)
             assert p.main.chat_bar.draft == "from before\ntyped ahead"
             await p.main.remember()
             assert recall(store.home).drafts == {"one": "from before\ntyped ahead"}
@@ -175,5 +175,5 @@ async def test_a_folder_for_drafts_that_cannot_be_used_keeps_no_persona_from_bei
     store = make_store(tmp_path)
     async with program(store, persona_id="two", ready=False) as p:
         await p.told("The drafts cannot be stored")
-        await p.until(lambda: p.main.conversation.talk is not None)
+        await p.until(lambda: p.main.conversation.current is not None)
         assert p.state == "saved"

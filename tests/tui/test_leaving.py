@@ -133,7 +133,7 @@ async def test_a_task_is_found_interrupted_unless_the_person_stopped_it(tmp_path
         elif how == "signal":
             p.app.shutdown.by_signal(129)
         else:
-            (running,) = p.main.conversation.talks.runner._ends.values()  # type: ignore[union-attr]
+            (running,) = p.main.conversation.conversations.runner._ends.values()  # type: ignore[union-attr]
             running.cancel()  # what the end of the loop does
             await p.until(lambda: not p.main.conversation.runs.working)
             p.main.action_leave()

@@ -128,7 +128,7 @@ async def test_a_message_is_remembered_until_the_conversation_has_it(tmp_path: P
 
 def begin_late(p: Program) -> asyncio.Event:
     """Have runs begin only after the event, as where a disk is slow."""
-    hold, talks = asyncio.Event(), p.main.conversation.talks
+    hold, talks = asyncio.Event(), p.main.conversation.conversations
     assert talks is not None
     start = talks.runner.start
 
@@ -229,7 +229,7 @@ async def test_the_panel_goes_also_where_its_persona_was_shown_before_the_run_be
         await p.say("hello")
         await p.open("two")
         await p.open("one")
-        await p.until(lambda: p.main.conversation.talk is not None)
+        await p.until(lambda: p.main.conversation.current is not None)
         assert p.main.conversation.panel.in_flight
         hold.set()
         await p.until(lambda: not p.main.conversation.running)

@@ -187,7 +187,7 @@ async def test_only_the_person_ends_reading(tmp_path: Path) -> None:
 async def test_who_has_scrolled_up_reads_and_at_the_end_the_time_runs_again(tmp_path: Path) -> None:
     async with program(make_store(tmp_path), answer(SAID), size=(80, 24)) as p:
         await p.run_to_end("hello")
-        panel, talk = p.main.conversation.panel, p.main.conversation.talk
+        panel, talk = p.main.conversation.panel, p.main.conversation.current
         assert panel.state is PanelState.VISIBLE and panel.next_deadline() is not None
         await p.press("pageup")
         await p.until(lambda: panel.next_deadline() is None)

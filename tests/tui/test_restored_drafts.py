@@ -45,7 +45,7 @@ async def test_what_is_put_away_before_the_home_is_read_belongs_to_the_persona_s
     async with program(store, persona_id="two", ready=False) as p:
         p.main.chat_bar.set_draft("early")
         assert p.main.conversation.drafts.clear_draft()
-        await p.until(lambda: p.main.conversation.talk is not None)
+        await p.until(lambda: p.main.conversation.current is not None)
         assert p.main.conversation.sent_messages() == ["early"]
         await p.until(lambda: "two" in recall(store.home).stashed)
     assert recall(store.home).stashed["two"] == ["early"]

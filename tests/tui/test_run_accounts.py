@@ -29,7 +29,7 @@ async def test_a_fault_in_a_run_is_told_without_secrets_and_written_down(
         raise RuntimeError("bad header: Bearer sk-verysecret123456, typed-as-a-key-123")
 
     async with program(make_store(tmp_path), answer("Yes.")) as p:
-        p.main.conversation.talks.runner.start = fail  # type: ignore[union-attr, method-assign, assignment]
+        p.main.conversation.conversations.runner.start = fail  # type: ignore[union-attr, method-assign, assignment]
         await p.run_to_end("hello")
         log = tmp_path / "state" / "persona-editor" / "fault.log"
         await p.until(log.exists)
@@ -54,7 +54,7 @@ async def test_a_run_costs_what_the_model_takes_that_answered_it(tmp_path: Path)
         p.app._take_model(OfflineModel())
         gate.set()
         await p.until(lambda: not p.main.conversation.running)
-        price, talk = cost("claude-opus-5-5", usage, model.endpoint), p.main.conversation.talk
+        price, talk = cost("claude-opus-5-5", usage, model.endpoint), p.main.conversation.current
         assert price and talk is not None and talk.cost == price
 
 

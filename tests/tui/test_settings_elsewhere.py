@@ -75,10 +75,10 @@ async def test_a_message_that_is_sent_at_once_goes_by_what_was_mended(
         (tmp_path / "config.toml").write_text('model = "offline"\nmax_steps = 9\n')
         await p.say("hello")
         await p.until(
-            lambda: p.main.conversation.talk is not None and p.main.conversation.talk.chat is not None
+            lambda: p.main.conversation.current is not None and p.main.conversation.current.chat is not None
         )
         await p.until(
-            lambda: any(turn.type == "assistant_text" for turn in p.main.conversation.talk.chat.turns)
+            lambda: any(turn.type == "assistant_text" for turn in p.main.conversation.current.chat.turns)
         )
 
 

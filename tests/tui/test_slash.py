@@ -235,7 +235,7 @@ async def test_an_unknown_command_never_goes_to_the_model_and_a_message_may_begi
     gate = Gate()
     model = GatedModel([answer("Hi."), answer("Hi."), answer("Hi."), [gate, *answer("Hi.")]])
     async with program(make_store(tmp_path), model=model) as p:
-        talk = p.main.conversation.talk
+        talk = p.main.conversation.current
         for text in "/uncl", "/exprt now", "/nothing":
             p.main.chat_bar.set_draft(text)
             await p.press("enter")

@@ -37,7 +37,7 @@ async def over(p: Program) -> None:
 
 
 def results(p: Program) -> list[str]:
-    talk = p.main.conversation.talk
+    talk = p.main.conversation.current
     assert talk is not None
     return [turn.output for turn in talk.shown if turn.type == "tool_result"]  # type: ignore[union-attr]
 
@@ -144,7 +144,7 @@ async def test_a_write_that_ends_after_its_run_is_the_agents_step_in_the_editor(
         await p.press("escape")
         await p.until(lambda: results(p))
         assert "it may have taken effect" in results(p)[0]
-        talk, editing = p.main.conversation.talk, p.main.documents
+        talk, editing = p.main.conversation.current, p.main.documents
         assert talk is not None and editing is not None and "second line" in p.prompt.raw
         disk.let_go()
         await over(p)

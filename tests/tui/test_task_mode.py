@@ -46,8 +46,8 @@ async def test_task_mode_is_seen_while_something_is_typed_and_switched_by_mouse(
         assert p.main.chat_bar.input.region.width >= 16 and p.main.chat_bar.region.width == size[0]
         assert p.main.focused is p.main.chat_bar.input and p.main.chat_bar.draft == "x" * 40
         assert await p.pilot.click(".chat--act")
-        await p.until(lambda: p.main.conversation.talk.task.status == "completed")  # type: ignore[union-attr]
-        task = p.main.conversation.talk.task  # type: ignore[union-attr]
+        await p.until(lambda: p.main.conversation.current.task.status == "completed")  # type: ignore[union-attr]
+        task = p.main.conversation.current.task  # type: ignore[union-attr]
         assert task is not None and task.kind == "task"
         await p.until(lambda: signs(p) == ("Start task", "● task"))
         assert await p.pilot.click(".chat--task")

@@ -55,8 +55,8 @@ def drawn(p: Program) -> list[str]:
 
 
 async def over(p: Program, status: str = "completed") -> None:
-    await p.until(lambda: p.main.conversation.talk.task is not None)  # type: ignore[union-attr]
-    await p.until(lambda: p.main.conversation.talk.task.status == status)  # type: ignore[union-attr]
+    await p.until(lambda: p.main.conversation.current.task is not None)  # type: ignore[union-attr]
+    await p.until(lambda: p.main.conversation.current.task.status == status)  # type: ignore[union-attr]
     await p.until(lambda: not p.main.conversation.running)
 
 
@@ -80,7 +80,7 @@ async def test_a_report_on_the_way_is_read_in_full_and_what_tells_the_model_to_g
         await p.say("/task go")
         await over(p)
         check(p)
-        talk = p.main.conversation.talk
+        talk = p.main.conversation.current
         assert talk is not None and talk.chat is not None
         turns = list(talk.chat.turns)
         assert any(isinstance(turn, NoticeTurn) and turn.content == GO_ON_TASK for turn in turns)

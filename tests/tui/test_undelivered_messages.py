@@ -155,7 +155,7 @@ async def test_what_is_queued_behind_another_persona_is_given_back_to_its_own(tm
         await p.say("go")
         await say_both(p)
         await p.open("two")
-        await p.until(lambda: p.main.conversation.talk is not None)
+        await p.until(lambda: p.main.conversation.current is not None)
         await p.write("draft of two")
         p.app.shutdown.by_signal(129)
         await p.until(lambda: p.app._exit)
@@ -171,7 +171,7 @@ async def test_a_message_that_could_not_be_sent_comes_back_when_another_persona_
     store = make_store(tmp_path)
     async with program(store, answer("Hello.")) as p:
         await p.run_to_end("hello")
-        talk = p.main.conversation.talk
+        talk = p.main.conversation.current
         assert talk is not None and talk.chat is not None and talk.chat.session_id is not None
         with session_lock(store, talk.chat.session_id):
             await p.main.conversation.send("words for one")

@@ -328,7 +328,7 @@ async def test_leaving_a_persona_whose_file_is_gone_keeps_the_text_for_the_next_
         await p.press("y")
         await p.until(lambda: p.state == "saved" and not left(store))
         assert p.on_disk("one").startswith("my first line")
-        await p.until(lambda: p.main.conversation.talk is not None)
+        await p.until(lambda: p.main.conversation.current is not None)
 
 
 async def test_a_persona_that_lost_its_file_is_open_at_the_next_start(

@@ -26,8 +26,8 @@ async def test_a_cleared_conversation_can_still_be_brought_back_after_the_disk_r
 
     async with program(store, answer("Yes.")) as p:
         await p.run_to_end("hello")
-        assert p.main.conversation.talk is not None
-        chat = p.main.conversation.talk.chat
+        assert p.main.conversation.current is not None
+        chat = p.main.conversation.current.chat
         assert chat is not None
         p.main.action_clear_conversation()
         await p.dialog(Confirm)
@@ -47,7 +47,7 @@ async def test_no_conversation_is_out_of_reach_in_this_program_or_the_next(tmp_p
     store = make_store(tmp_path)
 
     def first(p: Program) -> str:
-        talk = p.main.conversation.talk
+        talk = p.main.conversation.current
         turns = talk.chat.turns if talk is not None and talk.chat is not None else ()
         return turns[0].content if turns else ""  # type: ignore[union-attr, no-any-return]
 
@@ -95,7 +95,7 @@ async def test_a_conversation_that_the_disk_has_not_got_is_not_left_for_another(
     start_session(store, "one")
     async with program(store, answer("Yes."), answer("Yes."), answer("Yes.")) as p:
         await p.run_to_end("hello")
-        talk = p.main.conversation.talk
+        talk = p.main.conversation.current
         assert talk is not None and talk.chat is not None
         current = talk.chat.session_id
         with monkeypatch.context() as full:

@@ -48,11 +48,13 @@ class ActivityLine:
         """Say what goes on: in the panel's title, or above the chat bar while the panel is hidden."""
         if self._panel.panel_view is None:
             return
-        talk = self._context.talk
+        conversation = self._context.conversation
         text = ""
-        if talk is not None and self._context.can_stop:
+        if conversation is not None and self._context.can_stop:
             now = time.monotonic()
-            text = activity_line(talk.activity, talk.task, talk.time.seconds(now), now)
+            text = activity_line(
+                conversation.activity, conversation.task, conversation.time.seconds(now), now
+            )
         hidden = self._panel.machine.state is PanelState.HIDDEN
         before, was_hidden, at = self._shown
         soon = time.monotonic() - at < self._seconds_of_beat

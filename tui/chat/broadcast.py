@@ -18,7 +18,7 @@ class Broadcast:
     """The message on its way: what is kept of all that it leads to is one unit of undo.
 
     Args:
-        talks: the conversations.
+        conversations: the conversations.
         persona_ids: whose agents get it.
         text: the message.
         on_change: called when it is further.
@@ -32,12 +32,17 @@ class Broadcast:
 
     def __init__(
         self,
-        talks: ConversationManager,
+        conversations: ConversationManager,
         persona_ids: Sequence[str],
         text: str,
         on_change: Callable[[], object],
     ) -> None:
-        self._talks, self._ids, self._text, self._on_change = talks, persona_ids, text, on_change
+        self._conversations, self._ids, self._text, self._on_change = (
+            conversations,
+            persona_ids,
+            text,
+            on_change,
+        )
         self._message_id = new_id("message")
         self._at_work: list[str] = []
         self.to_come = [*persona_ids]
@@ -49,7 +54,7 @@ class Broadcast:
     def parts(self) -> list[str]:
         """How far it is, in words."""
         asking = sum(
-            (talk := self._talks.known(one)) is not None and talk.question is not None
+            (conversation := self._conversations.known(one)) is not None and conversation.question is not None
             for one in self._at_work
         )
         counts = {
@@ -70,11 +75,11 @@ class Broadcast:
         """Begin no further job, and stop those at work."""
         self.to_come.clear()
         for persona_id in self._at_work:
-            self._talks.runner.stop(persona_id, "stopped by you")
+            self._conversations.runner.stop(persona_id, "stopped by you")
         self._on_change()
 
     async def _one(self, persona_id: str) -> None:
-        async with self._talks.runner.turn(persona_id):
+        async with self._conversations.runner.turn(persona_id):
             if persona_id not in self.to_come:
                 return  # it was stopped
             self.to_come.remove(persona_id)
@@ -94,15 +99,15 @@ class Broadcast:
         Raises:
             PersonaError: it failed, was stopped, or could not begin.
         """
-        talk = await self._talks.open(persona_id)
-        if talk.running or talk.question is not None:
+        conversation = await self._conversations.open(persona_id)
+        if conversation.running or conversation.question is not None:
             raise Busy("The agent is at work, or waits for an answer.")
         job_id = run_together(self._message_id, persona_id)
-        self._talks.send(talk, self._text, proposes=True, job_id=job_id)
-        end = await self._talks.over(talk)
-        if talk.failure or end is None:
-            raise PersonaError(talk.failure)
+        self._conversations.send(conversation, self._text, proposes=True, job_id=job_id)
+        end = await self._conversations.over(conversation)
+        if conversation.failure or end is None:
+            raise PersonaError(conversation.failure)
         if end.outcome in ("failed", "cancelled"):
             raise PersonaError(end.error.message if end.error is not None else "It was stopped.")
-        chat = talk.chat
+        chat = conversation.chat
         return chat is not None and await asyncio.to_thread(lambda: chat.proposal) is not None

@@ -80,7 +80,10 @@ class ChatBarDrafts:
             for message in self.outbox
             if message.typed.strip()
         ]
-        return [*(self._context.talks.outbox if self._context.talks is not None else ()), *on_the_way]
+        return [
+            *(self._context.conversations.outbox if self._context.conversations is not None else ()),
+            *on_the_way,
+        ]
 
     def note_outbox(self) -> None:
         """Store the outbox at once if it changed: the program may end any moment."""

@@ -24,8 +24,8 @@ class ChatContext:
 
     Attributes:
         document: the controller of the open persona; None until the home is open.
-        talks: all conversations; None until the panel is there.
-        talk: the conversation that is shown; None while there is none.
+        conversations: all conversations; None until the panel is there.
+        conversation: the conversation that is shown; None while there is none.
         shown: whose conversation is shown; None for nobody's.
         broadcast: the message to many personas that is on its way; None for none.
         settled: set while the conversation of the open persona is read, or there is none.
@@ -35,8 +35,8 @@ class ChatContext:
         self.screen = screen
         self.sync = on_change
         self.document: DocumentController | None = None
-        self.talks: ConversationManager | None = None
-        self.talk: Conversation | None = None
+        self.conversations: ConversationManager | None = None
+        self.conversation: Conversation | None = None
         self.shown: str | None = None
         self.broadcast: Broadcast | None = None
         self.settled = asyncio.Event()
@@ -54,12 +54,12 @@ class ChatContext:
     @property
     def running(self) -> bool:
         """Whether a task about the open persona is at work, or waits, in this program."""
-        return self.talk is not None and self.talk.running
+        return self.conversation is not None and self.conversation.running
 
     @property
     def question(self) -> Question | None:
         """What the open persona's task waits for."""
-        return self.talk.question if self.talk is not None else None
+        return self.conversation.question if self.conversation is not None else None
 
     @property
     def can_stop(self) -> bool:

@@ -89,7 +89,7 @@ class ConversationController:
         self.panel_controller.use_times(self._context.screen.program.settings)
         if self._context.screen.program.model_name == OFFLINE:
             self._usual_hint = "Ask for a change in plain words…"
-        self._context.talks = ConversationManager(
+        self._context.conversations = ConversationManager(
             self._make_runner(),
             self._make_chat,
             on_event=self.runs.hear,
@@ -103,21 +103,21 @@ class ConversationController:
 
     async def find_tasks(self) -> None:
         """Look in all conversations for tasks an earlier program left, so that the list can show them."""
-        if self._context.talks is not None and self._context.document is not None:
-            await self._context.talks.runner.find_all(self._context.document.workspace.store)
+        if self._context.conversations is not None and self._context.document is not None:
+            await self._context.conversations.runner.find_all(self._context.document.workspace.store)
             self._context.screen.show_badges()
 
     # -- state --------------------------------------------------------------------------------------------
 
     @property
-    def talk(self) -> Conversation | None:
+    def current(self) -> Conversation | None:
         """The conversation about the open persona."""
-        return self._context.talk
+        return self._context.conversation
 
     @property
-    def talks(self) -> ConversationManager | None:
+    def conversations(self) -> ConversationManager | None:
         """All conversations; None until the panel is there."""
-        return self._context.talks
+        return self._context.conversations
 
     @property
     def view(self) -> TurnsView:
@@ -152,13 +152,13 @@ class ConversationController:
     @property
     def note(self) -> str:
         """Which model answers, and what it took so far; before it, that the program is about to end."""
-        cost = spent(self._context.screen.program.model_name, self._context.talk)
+        cost = spent(self._context.screen.program.model_name, self._context.conversation)
         return f"{ENDS_WHEN_DONE} · {cost}" if self.runs.when_idle is not None else cost
 
     @property
     def badges(self) -> dict[str, Badge]:
         """What each persona's task is, for those where there is something to say."""
-        return self._context.talks.badges if self._context.talks else {}
+        return self._context.conversations.badges if self._context.conversations else {}
 
     # -- opening ------------------------------------------------------------------------------------------
 
@@ -171,7 +171,7 @@ class ConversationController:
             task_options(self._context.screen.program.settings), grants=SavedApprovals.of_person()
         )
 
-    def _make_chat(self, talk: Conversation) -> Chat:
+    def _make_chat(self, conversation: Conversation) -> Chat:
         """Make a conversation; runs in a thread."""
         from agent.chat.chat import Chat
         from agent.outputs.agent_controls import AgentOutputs
@@ -184,16 +184,16 @@ class ConversationController:
         workspace = self._context.document.workspace
 
         def keep() -> None:
-            loop.call_soon_threadsafe(self.runs.keep, talk)
+            loop.call_soon_threadsafe(self.runs.keep, conversation)
 
         async def flush() -> None:
-            if self._context.document is not None and self._context.document.id == talk.persona_id:
+            if self._context.document is not None and self._context.document.id == conversation.persona_id:
                 await self._context.document.flush()
 
-        outputs = AgentOutputs(workspace.store, talk.persona_id, self._evaluator)
+        outputs = AgentOutputs(workspace.store, conversation.persona_id, self._evaluator)
         chat = Chat(
             workspace.store,
-            talk.persona_id,
+            conversation.persona_id,
             program.model(),
             options=chat_options(program.settings),
             flush=flush,
@@ -237,7 +237,7 @@ class ConversationController:
             show_draft(below(stored, typed))
         if typed.strip():
             self.drafts.unsent.answers.pop(persona_id, None)  # who typed ahead did not see what is asked
-        self._context.shown, self._context.talk = persona_id, None
+        self._context.shown, self._context.conversation = persona_id, None
         self.drafts.outbox.assign(persona_id)
         self.drafts.unsent.assign(persona_id)
         self.drafts.show_sent((), just_sent)  # what was said to another is not recalled here
@@ -265,7 +265,7 @@ class ConversationController:
             self._leave_talk()
             self.drafts.unsent.texts[self._context.shown] = self._context.bar.unsent
             self._context.bar.begin_draft("")
-        self._context.shown = self._context.talk = None
+        self._context.shown = self._context.conversation = None
         self.drafts.show_sent(())
         self._clear_view()
         self.sync()
@@ -283,13 +283,13 @@ class ConversationController:
             if reading is not None and not await reading:
                 return
             await self._attached.wait()
-            assert self._context.talks is not None
-            talk = await self._context.talks.open(persona_id)
+            assert self._context.conversations is not None
+            conversation = await self._context.conversations.open(persona_id)
             if (
                 self._context.document is not None
                 and self._context.document.id == persona_id == self._context.shown
             ):
-                self._show_opened(talk, draft)
+                self._show_opened(conversation, draft)
         except PersonaError as error:
             self._context.screen.show_message(str(error), error=True)
             self.drafts.unsent.answers.pop(persona_id, None)
@@ -303,7 +303,7 @@ class ConversationController:
 
     async def show_unread(self) -> None:
         """Show the conversation of the open persona where that was not possible before."""
-        if self._context.talk is None and self._context.shown is not None and self.settled.is_set():
+        if self._context.conversation is None and self._context.shown is not None and self.settled.is_set():
             await self.show(self._context.shown)
 
     async def watch(self, session_id: str) -> None:
@@ -313,49 +313,53 @@ class ConversationController:
         """
         await self.settled.wait()
         self._leave_talk()
-        self._context.talk = None
+        self._context.conversation = None
         self._clear_view()
         await self.history.watch(session_id)
 
-    def _show_opened(self, talk: Conversation, draft: str) -> None:
+    def _show_opened(self, conversation: Conversation, draft: str) -> None:
         """Show a conversation that was read; `draft`: what was in the chat bar when it was asked for."""
-        self._context.talk = talk
-        persona_id = talk.persona_id
-        had_news, talk.news = talk.news, False
-        self.history.show(talk, self._context.bar.sent.messages)
-        self.panel_controller.machine.reset(pinned=talk.pinned)
-        if talk.running or had_news:
+        self._context.conversation = conversation
+        persona_id = conversation.persona_id
+        had_news, conversation.news = conversation.news, False
+        self.history.show(conversation, self._context.bar.sent.messages)
+        self.panel_controller.machine.reset(pinned=conversation.pinned)
+        if conversation.running or had_news:
             # what was said while another persona was open comes up like an answer
             self.panel_controller.machine.user_sent()
-        elif talk.task is not None and talk.task.status == "interrupted" and talk.kept is None:
+        elif (
+            conversation.task is not None
+            and conversation.task.status == "interrupted"
+            and conversation.kept is None
+        ):
             # what was being written when the program ended may cover the placeholder
             self.panel_controller.machine.error_shown()
-        if talk.kept is not None:
-            self.panel_controller.view.restore_view_state(talk.kept)
-        answered, question = self.drafts.unsent.answers.pop(persona_id, None), talk.question
+        if conversation.kept is not None:
+            self.panel_controller.view.restore_view_state(conversation.kept)
+        answered, question = self.drafts.unsent.answers.pop(persona_id, None), conversation.question
         is_answer = question is not None and question.id == answered and self._context.bar.draft == draft
         self.questions.show(mine=is_answer)
 
     def _leave_talk(self) -> None:
         """Remember how the conversation stood on the screen."""
-        talk = self._context.talk
+        conversation = self._context.conversation
         self.questions.leave()
-        if talk is None:
+        if conversation is None:
             return
-        talk.kept = self.panel_controller.view.view_state()
-        talk.pinned = self.panel_controller.machine.state is PanelState.PINNED
+        conversation.kept = self.panel_controller.view.view_state()
+        conversation.pinned = self.panel_controller.machine.state is PanelState.PINNED
         if asked := self.drafts.answered_now:
-            self.drafts.unsent.answers[talk.persona_id] = asked
+            self.drafts.unsent.answers[conversation.persona_id] = asked
 
     def forget(self, persona_id: str) -> None:
         """A persona was deleted; its draft stays its own, and is there again when it is brought back."""
-        if self._context.talks is not None:
-            self._context.talks.forget(persona_id)
+        if self._context.conversations is not None:
+            self._context.conversations.forget(persona_id)
         self.drafts.unsent.answers.pop(persona_id, None)
         if self._context.shown == persona_id:
             self.drafts.unsent.texts[persona_id] = self._context.bar.unsent
             self._context.bar.begin_draft("")
-            self._context.talk = self._context.shown = None
+            self._context.conversation = self._context.shown = None
             self.panel_controller.view.clear()
             self.panel_controller.machine.reset()
         self.sync()
@@ -382,23 +386,26 @@ class ConversationController:
                 self._context.screen.show_message("Open a persona first.")
                 return
             await self._look_at_settings()
-            talk, talks = await self._talk_for(message.persona_id), self._context.talks
-            if talk is None or talks is None:
+            conversation, conversations = (
+                await self._talk_for(message.persona_id),
+                self._context.conversations,
+            )
+            if conversation is None or conversations is None:
                 message.is_answer = True
                 return
-            if talk.question is not None and not talk.running:
+            if conversation.question is not None and not conversation.running:
                 message.is_answer = True
                 self._context.screen.show_message(
                     "The task waits for an answer; Enter gives this as the answer."
                 )
                 return
-            if talk is self._context.talk:
+            if conversation is self._context.conversation:
                 self.panel_controller.machine.user_sent()
                 self.panel_controller.view.follow()
                 self.sync()
-            if not talk.running:
+            if not conversation.running:
                 await self._context.flush()
-            talks.send(talk, text, kind=kind, typed=message.typed, turn_id=message.turn_id)
+            conversations.send(conversation, text, kind=kind, typed=message.typed, turn_id=message.turn_id)
             self.drafts.outbox.end(message)
         self.sync()
 
@@ -416,13 +423,13 @@ class ConversationController:
         """
         from tui.chat.broadcast import Broadcast
 
-        talks = self._context.talks
-        if talks is None or self._context.broadcast is not None:
+        conversations = self._context.conversations
+        if conversations is None or self._context.broadcast is not None:
             self._context.screen.show_message(
                 "A message to many personas is on its way; wait for it or stop it first."
             )
             return None
-        self._context.broadcast = broadcast = Broadcast(talks, persona_ids, text, on_change)
+        self._context.broadcast = broadcast = Broadcast(conversations, persona_ids, text, on_change)
         try:
             await self._look_at_settings()
             await self._context.flush()
@@ -445,38 +452,38 @@ class ConversationController:
         Raises:
             PersonaError: that of a persona that is not shown cannot be read.
         """
-        if self._context.talks is None or not persona_id:
+        if self._context.conversations is None or not persona_id:
             self._context.screen.show_message("Open a persona first.")
             return None
-        if persona_id == self._context.shown and self._context.talk is None:
+        if persona_id == self._context.shown and self._context.conversation is None:
             await self.show(persona_id)
         if persona_id == self._context.shown:
-            return self._context.talk
-        return await self._context.talks.open(persona_id)
+            return self._context.conversation
+        return await self._context.conversations.open(persona_id)
 
     async def stop_all(self, seconds: float) -> None:
         """End every task: the next program can go on with those at work. The program is about to end.
 
         A tool's write that is under way has its own time: its result says what was done.
         """
-        if self._context.talks is not None:
+        if self._context.conversations is not None:
             from agent.tools.context import SETTLES_WITHIN
 
             is_writing = self._context.document is not None and self._context.document.workspace.writing
-            await self._context.talks.close(seconds + (SETTLES_WITHIN if is_writing else 0.0))
+            await self._context.conversations.close(seconds + (SETTLES_WITHIN if is_writing else 0.0))
 
     def use_settings(self, settings: Settings) -> None:
         """Go by other settings in every conversation from the next message on, and for how long the panel stays."""
         from tui.settings.model_factory import chat_options, task_options
 
         self.panel_controller.use_times(settings)
-        if self._context.talks is not None:
-            self._context.talks.use_options(chat_options(settings), task_options(settings))
+        if self._context.conversations is not None:
+            self._context.conversations.use_options(chat_options(settings), task_options(settings))
 
     def use_model(self, model: Model, before: Model | None) -> None:
         """Use another model in every conversation from the next message on; the one before goes when no run has it."""
-        if self._context.talks is not None:
-            self._context.talks.use_model(model, before)
+        if self._context.conversations is not None:
+            self._context.conversations.use_model(model, before)
         self.sync()
 
     # -- the panel ----------------------------------------------------------------------------------------

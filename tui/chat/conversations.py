@@ -66,7 +66,7 @@ class ConversationManager:
         self._on_task = on_task
         self._on_mark = on_mark
         self._on_fault = on_fault
-        self._talks: dict[str, Conversation] = {}
+        self._conversations: dict[str, Conversation] = {}
         self._opening = asyncio.Lock()
         self._seen: set[str] = set()
         self._replaced: list[tuple[Model, set[str]]] = []  # with the personas whose runs may still have them
@@ -75,22 +75,22 @@ class ConversationManager:
 
     def known(self, persona_id: str | None) -> Conversation | None:
         """Return the conversation if it was opened before."""
-        return self._talks.get(persona_id) if persona_id is not None else None
+        return self._conversations.get(persona_id) if persona_id is not None else None
 
     @property
     def running(self) -> list[Conversation]:
         """The conversations in which a task is at work or waits."""
-        return [talk for talk in self._talks.values() if talk.running]
+        return [conversation for conversation in self._conversations.values() if conversation.running]
 
     @property
     def working(self) -> list[Conversation]:
         """The conversations in which the agent works, as opposed to waiting for the person."""
-        return [talk for talk in self.running if talk.question is None]
+        return [conversation for conversation in self.running if conversation.question is None]
 
     @property
     def outbox(self) -> list[OutboxMessage]:
         """What was said and is not in a conversation's log yet, in the order of sending."""
-        return [message for talk in self._talks.values() for message in talk.outbox()]
+        return [message for conversation in self._conversations.values() for message in conversation.outbox()]
 
     @property
     def badges(self) -> dict[str, Badge]:
@@ -101,26 +101,26 @@ class ConversationManager:
                 found[task.persona_id] = "waiting"
             elif task.can_continue and task.persona_id not in self._seen:
                 found[task.persona_id] = "failed"
-        for talk in self._talks.values():
-            badge = self._badge(talk)
+        for conversation in self._conversations.values():
+            badge = self._badge(conversation)
             if badge:
-                found[talk.persona_id] = badge
+                found[conversation.persona_id] = badge
             else:
-                found.pop(talk.persona_id, None)
+                found.pop(conversation.persona_id, None)
         return found
 
     @staticmethod
-    def _badge(talk: Conversation) -> Badge:
-        if talk.question is not None:
+    def _badge(conversation: Conversation) -> Badge:
+        if conversation.question is not None:
             return "waiting"
-        if talk.running:
+        if conversation.running:
             return "working"
-        if talk.task is not None and talk.task.is_working:
+        if conversation.task is not None and conversation.task.is_working:
             return "working"  # in another program
-        if not talk.news:
+        if not conversation.news:
             return ""
-        failed = talk.failure or (
-            talk.task is not None and talk.task.status in ("error", "limit", "interrupted")
+        failed = conversation.failure or (
+            conversation.task is not None and conversation.task.status in ("error", "limit", "interrupted")
         )
         return "failed" if failed else "done"
 
@@ -131,89 +131,89 @@ class ConversationManager:
             PersonaError: its session cannot be read.
         """
         async with self._opening:
-            talk = self._talks.get(persona_id)
-            is_new = talk is None
-            if talk is None:
-                talk = Conversation(persona_id)
-                chat = await asyncio.to_thread(self._load, talk)
-                chat.subscribe(lambda event: self._hear(talk, event))
-                talk.chat = chat
-                talk.earlier = tuple(chat.turns)
-                self._talks[persona_id] = talk
+            conversation = self._conversations.get(persona_id)
+            is_new = conversation is None
+            if conversation is None:
+                conversation = Conversation(persona_id)
+                chat = await asyncio.to_thread(self._load, conversation)
+                chat.subscribe(lambda event: self._hear(conversation, event))
+                conversation.chat = chat
+                conversation.earlier = tuple(chat.turns)
+                self._conversations[persona_id] = conversation
         self._seen.add(persona_id)
-        if not talk.running:
-            await self.look(talk)
+        if not conversation.running:
+            await self.look(conversation)
             if is_new:
-                talk.earlier = talk.turns_now()
-                await self.mark_found(talk, talk.earlier)
+                conversation.earlier = conversation.turns_now()
+                await self.mark_found(conversation, conversation.earlier)
             else:
-                await self.catch_up(talk)
-        return talk
+                await self.catch_up(conversation)
+        return conversation
 
-    async def catch_up(self, talk: Conversation) -> bool:
+    async def catch_up(self, conversation: Conversation) -> bool:
         """Read what another program has added to a conversation, or the one it began; return whether that is new."""
-        chat = talk.chat
-        if chat is None or talk.running:
+        chat = conversation.chat
+        if chat is None or conversation.running:
             return False
         mark = await asyncio.to_thread(chat.session.mark_on_disk)
-        at_work = talk.task is not None and talk.task.is_working
-        if not at_work and mark in (chat.session.mark, talk.mark_read):
+        at_work = conversation.task is not None and conversation.task.is_working
+        if not at_work and mark in (chat.session.mark, conversation.mark_read):
             return False
-        before = talk.task, [turn.id for turn in talk.shown], talk.cut_short()
+        before = conversation.task, [turn.id for turn in conversation.shown], conversation.cut_short()
         try:
             if mark != chat.session.mark:
                 await asyncio.to_thread(chat.load)
             turns = await asyncio.to_thread(read_conversation, chat)
         except PersonaError:
             return False  # the next run says what is wrong with it
-        await self.look(talk)
-        if talk.running:
+        await self.look(conversation)
+        if conversation.running:
             return False
-        talk.mark_read = mark
-        if (talk.task, [turn.id for turn in turns], talk.cut_short()) == before:
+        conversation.mark_read = mark
+        if (conversation.task, [turn.id for turn in turns], conversation.cut_short()) == before:
             return False
-        talk.older, talk.earlier, talk.events = None, tuple(turns), []
-        talk.marks.clear()
-        await self.mark_found(talk, talk.earlier)
+        conversation.older, conversation.earlier, conversation.events = None, tuple(turns), []
+        conversation.marks.clear()
+        await self.mark_found(conversation, conversation.earlier)
         return True
 
-    async def look(self, talk: Conversation) -> None:
+    async def look(self, conversation: Conversation) -> None:
         """Look on the disk for what the conversation's task is, unless it runs here; what cannot be read is none."""
-        assert talk.chat is not None
+        assert conversation.chat is not None
         try:
-            found = await self.runner.find(talk.chat.store, talk.persona_id)
+            found = await self.runner.find(conversation.chat.store, conversation.persona_id)
         except PersonaError:
             return  # the conversation itself says what is wrong with it
-        if not talk.running:
-            talk.task = found
+        if not conversation.running:
+            conversation.task = found
 
-    async def _look_back(self, talk: Conversation) -> None:
+    async def _look_back(self, conversation: Conversation) -> None:
         """After a message between, a task that a limit stopped or that was interrupted can still be continued."""
-        assert talk.chat is not None
+        assert conversation.chat is not None
         with suppress(PersonaError):
-            found = await self.runner.find(talk.chat.store, talk.persona_id)
-            if found is not None and found.can_continue and not talk.running:
-                talk.task = found
+            found = await self.runner.find(conversation.chat.store, conversation.persona_id)
+            if found is not None and found.can_continue and not conversation.running:
+                conversation.task = found
 
-    def _load(self, talk: Conversation) -> Chat:
-        chat = self._make_chat(talk)
+    def _load(self, conversation: Conversation) -> Chat:
+        chat = self._make_chat(conversation)
         chat.load()
         return chat
 
     def use_options(self, options: ChatOptions, tasks: JobOptions) -> None:
         """Go by other settings in every conversation from its next run on."""
         self.runner.options = tasks
-        for talk in self._talks.values():
-            if talk.chat is not None:
-                talk.chat.set_options(options)
+        for conversation in self._conversations.values():
+            if conversation.chat is not None:
+                conversation.chat.set_options(options)
 
     def use_model(self, model: Model, before: Model | None = None) -> None:
         """Use another model in every conversation from its next run on; the one before is closed when no run has it."""
-        for talk in self._talks.values():
-            if talk.chat is not None:
-                talk.chat.set_model(model)
+        for conversation in self._conversations.values():
+            if conversation.chat is not None:
+                conversation.chat.set_model(model)
         if before is not None and before is not model:
-            self._replaced.append((before, {talk.persona_id for talk in self.running}))
+            self._replaced.append((before, {conversation.persona_id for conversation in self.running}))
             self._close_unused()
 
     def _close_unused(self, over: str = "") -> None:
@@ -232,75 +232,76 @@ class ConversationManager:
 
     def forget(self, persona_id: str) -> None:
         """The persona is gone."""
-        talk = self._talks.pop(persona_id, None)
+        conversation = self._conversations.pop(persona_id, None)
         self.runner.stop(persona_id, "the persona was deleted")
-        if talk is not None and talk.chat is not None:
-            self._close(self._close_session(talk, talk.chat))
+        if conversation is not None and conversation.chat is not None:
+            self._close(self._close_session(conversation, conversation.chat))
 
-    async def _close_session(self, talk: Conversation, chat: Chat) -> None:
+    async def _close_session(self, conversation: Conversation, chat: Chat) -> None:
         """Close the file of a conversation that nobody has any more, once its run has ended."""
-        if talk._run is not None:
-            await asyncio.wait((talk._run,))
-        if not talk.running:
+        if conversation._run is not None:
+            await asyncio.wait((conversation._run,))
+        if not conversation.running:
             with suppress(PersonaError):
                 await asyncio.to_thread(chat.session.close)
 
     # -- what happens ----------------------------------------------------------------------------------
 
-    def _hear(self, talk: Conversation, event: Event) -> None:
-        talk.activity.hear(event)
+    def _hear(self, conversation: Conversation, event: Event) -> None:
+        conversation.activity.hear(event)
         if event.type == "agent_start":
-            talk.run_id = event.run_id
-            talk.model = talk.chat.model if talk.chat is not None else None
+            conversation.run_id = event.run_id
+            conversation.model = conversation.chat.model if conversation.chat is not None else None
             # Read again: what others said meanwhile, or the answer to a call that was left, belongs before it.
-            now = tuple(talk.chat.turns) if talk.chat is not None else ()
-            talk.reread = [turn.id for turn in now] != [turn.id for turn in talk.earlier]
-            talk.earlier = now
-            talk.events.clear()
+            now = tuple(conversation.chat.turns) if conversation.chat is not None else ()
+            conversation.reread = [turn.id for turn in now] != [turn.id for turn in conversation.earlier]
+            conversation.earlier = now
+            conversation.events.clear()
         elif event.type == "step_start":
-            self._mark_step(talk)
+            self._mark_step(conversation)
         elif event.type == "turn_end":
-            if event.turn.type == "user" and talk.chat is not None and talk.chat.session.failure is None:  # type: ignore[union-attr]
-                talk.heard = True
+            is_user = event.turn.type == "user"  # type: ignore[union-attr]
+            if is_user and conversation.chat is not None and conversation.chat.session.failure is None:
+                conversation.heard = True
         elif event.type == "step_end":
-            talk.sent = ""
-        talk.events.append(event)
-        self._on_event(talk, event)
+            conversation.sent = ""
+        conversation.events.append(event)
+        self._on_event(conversation, event)
         if event.type == "turn_end":
-            self._mark_first_step(talk, event.turn.id)  # type: ignore[union-attr]
+            self._mark_first_step(conversation, event.turn.id)  # type: ignore[union-attr]
 
-    def _mark_step(self, talk: Conversation) -> None:
-        task = self.runner.job(talk.persona_id)
+    def _mark_step(self, conversation: Conversation) -> None:
+        task = self.runner.job(conversation.persona_id)
         if task is not None and task.kind == "task" and task.step_count:
             mark = step_mark(task.step_count + 1)
-            if talk.mark(mark):
-                self._on_mark(talk, mark)
+            if conversation.mark(mark):
+                self._on_mark(conversation, mark)
 
-    def _mark_first_step(self, talk: Conversation, turn_id: str) -> None:
+    def _mark_first_step(self, conversation: Conversation, turn_id: str) -> None:
         """The first step stands below the words that began the task."""
-        task = self.runner.job(talk.persona_id)
+        task = self.runner.job(conversation.persona_id)
         if (
             task is not None
             and task.kind == "task"
             and task.prompt_turn_id == turn_id
-            and talk.mark(step_mark(1))
+            and conversation.mark(step_mark(1))
         ):
-            self._on_mark(talk, talk.marks[turn_id][-1])
+            self._on_mark(conversation, conversation.marks[turn_id][-1])
 
     def _see(self, task: Job) -> None:
-        talk = self._talks.get(task.persona_id)
-        if talk is not None:
-            talk.task = task
+        conversation = self._conversations.get(task.persona_id)
+        if conversation is not None:
+            conversation.task = task
             if task.is_waiting and self.runner.is_live(task.persona_id):
-                talk.sent = ""
-            talk.time.see(task.is_waiting, time.monotonic())
+                conversation.sent = ""
+            conversation.time.see(task.is_waiting, time.monotonic())
         self._on_task(task.persona_id)
 
     # -- acting ----------------------------------------------------------------------------------------
 
     def send(
         self,
-        talk: Conversation,
+        conversation: Conversation,
         text: str,
         *,
         kind: AgentKind = "chat",
@@ -312,153 +313,167 @@ class ConversationManager:
         """Start a task, or steer the one that is at work.
 
         Args:
-            talk: the conversation.
+            conversation: the conversation.
             text: the message.
             kind: how long the task goes on.
             typed: what comes back if it cannot begin; None for the message as one types it.
             turn_id: the id that the turn gets; None for a new one.
             proposes, job_id: see `AgentJobs.start`.
         """
-        if talk.chat is None:
+        if conversation.chat is None:
             return
         turn_id = turn_id or new_id("turn")
-        if talk.running:
-            talk.chat.steer(UserTurn(content=text, id=turn_id))
+        if conversation.running:
+            conversation.chat.steer(UserTurn(content=text, id=turn_id))
             return
         typed = as_typed(text) if typed is None else typed
         begin = self.runner.start(
-            talk.chat, text, kind=kind, turn_id=turn_id, proposes=proposes, job_id=job_id
+            conversation.chat, text, kind=kind, turn_id=turn_id, proposes=proposes, job_id=job_id
         )
-        self._start(talk, typed, begin, turn_id=turn_id)
+        self._start(conversation, typed, begin, turn_id=turn_id)
 
-    async def over(self, talk: Conversation) -> AgentEnd | None:
+    async def over(self, conversation: Conversation) -> AgentEnd | None:
         """Wait until nothing runs in a conversation; return how the last run ended, None where it could not begin."""
-        if talk._run is not None:
-            await asyncio.wait((talk._run,))
-        ends = (event for event in reversed(talk.events) if event.type == "agent_end")
+        if conversation._run is not None:
+            await asyncio.wait((conversation._run,))
+        ends = (event for event in reversed(conversation.events) if event.type == "agent_end")
         return cast("AgentEnd | None", next(ends, None))
 
-    def resume(self, talk: Conversation, text: str = "", *, turn_id: str = "") -> None:
+    def resume(self, conversation: Conversation, text: str = "", *, turn_id: str = "") -> None:
         """Go on with a task that a limit stopped or that was interrupted; `turn_id`: the id that the turn gets."""
-        if talk.chat is not None and not talk.running:
+        if conversation.chat is not None and not conversation.running:
             turn_id = turn_id or new_id("turn")
-            worked = talk.task.worked_seconds if talk.task is not None else 0.0
+            worked = conversation.task.worked_seconds if conversation.task is not None else 0.0
             typed = f"/continue {text}" if text else ""
-            begin = self.runner.resume(talk.chat, text, turn_id=turn_id)
-            self._start(talk, typed, begin, worked, turn_id=turn_id)
+            begin = self.runner.resume(conversation.chat, text, turn_id=turn_id)
+            self._start(conversation, typed, begin, worked, turn_id=turn_id)
 
-    async def answer(self, talk: Conversation, text: str, question_id: str) -> None:
+    async def answer(self, conversation: Conversation, text: str, question_id: str) -> None:
         """Answer what the conversation's task waits for, in this program or since an earlier one.
 
         Raises:
             PersonaError: see `AgentJobs.respond`.
         """
-        assert talk.chat is not None
-        if self.runner.is_live(talk.persona_id):
-            await self.runner.respond(talk.chat, text, question_id=question_id)
+        assert conversation.chat is not None
+        if self.runner.is_live(conversation.persona_id):
+            await self.runner.respond(conversation.chat, text, question_id=question_id)
             return
-        talk.beginning = True
+        conversation.beginning = True
         try:
-            task = await self.runner.respond(talk.chat, text, question_id=question_id)
+            task = await self.runner.respond(conversation.chat, text, question_id=question_id)
         finally:
-            talk.beginning = False
-            asyncio.get_running_loop().call_soon(self._look_over, talk)  # when the next lines are done
-        talk.task = task
-        if self.runner.is_live(talk.persona_id) or not task.is_waiting:
-            self._start(talk, "", None, task.worked_seconds)
+            conversation.beginning = False
+            asyncio.get_running_loop().call_soon(
+                self._look_over, conversation
+            )  # when the next lines are done
+        conversation.task = task
+        if self.runner.is_live(conversation.persona_id) or not task.is_waiting:
+            self._start(conversation, "", None, task.worked_seconds)
 
-    def _look_over(self, talk: Conversation) -> None:
-        if not talk.running:
-            self._close_unused(talk.persona_id)
+    def _look_over(self, conversation: Conversation) -> None:
+        if not conversation.running:
+            self._close_unused(conversation.persona_id)
 
-    def stop(self, talk: Conversation) -> None:
+    def stop(self, conversation: Conversation) -> None:
         """Stop the task at once."""
-        self.runner.stop(talk.persona_id, "stopped by you")
+        self.runner.stop(conversation.persona_id, "stopped by you")
 
-    async def give_up(self, talk: Conversation) -> None:
+    async def give_up(self, conversation: Conversation) -> None:
         """Close a task that waits or can be continued, and does not run here.
 
         Raises:
             PersonaError: see `AgentJobs.stop_found`.
         """
-        assert talk.chat is not None
-        talk.task = await self.runner.stop_found(talk.chat)
-        talk.earlier, talk.events = tuple(talk.chat.turns), []
-        await self.mark_found(talk, talk.earlier)
+        assert conversation.chat is not None
+        conversation.task = await self.runner.stop_found(conversation.chat)
+        conversation.earlier, conversation.events = tuple(conversation.chat.turns), []
+        await self.mark_found(conversation, conversation.earlier)
 
     def _start(
         self,
-        talk: Conversation,
+        conversation: Conversation,
         text: str,
         begin: Awaitable[Job] | None,
         before: float = 0.0,
         *,
         turn_id: str = "",
     ) -> None:
-        talk.earlier = talk.earlier if begin is None else tuple(talk.chat.turns) if talk.chat else ()
+        conversation.earlier = (
+            conversation.earlier
+            if begin is None
+            else tuple(conversation.chat.turns)
+            if conversation.chat
+            else ()
+        )
         if begin is not None:
-            talk.events.clear()
-        talk.failure, talk.sent, talk.heard = "", text, False
-        talk.sent_id = turn_id or new_id("turn")
-        talk.time.begin(time.monotonic(), before)
+            conversation.events.clear()
+        conversation.failure, conversation.sent, conversation.heard = "", text, False
+        conversation.sent_id = turn_id or new_id("turn")
+        conversation.time.begin(time.monotonic(), before)
         if begin is not None:
-            talk.activity = Activity(since=time.monotonic())  # it has said nothing yet
-        talk._run = asyncio.create_task(self._follow(talk, begin))
+            conversation.activity = Activity(since=time.monotonic())  # it has said nothing yet
+        conversation._run = asyncio.create_task(self._follow(conversation, begin))
 
-    async def _follow(self, talk: Conversation, begin: Awaitable[Job] | None) -> None:
-        assert talk.chat is not None
+    async def _follow(self, conversation: Conversation, begin: Awaitable[Job] | None) -> None:
+        assert conversation.chat is not None
         end: AgentEnd | None = None
         try:
             if begin is not None:
-                talk.task = await begin
-            end = await self.runner.wait(talk.persona_id)
-            await self._mark_ending(talk)
+                conversation.task = await begin
+            end = await self.runner.wait(conversation.persona_id)
+            await self._mark_ending(conversation)
         except PersonaError as error:
-            talk.failure = redact(str(error))
+            conversation.failure = redact(str(error))
         except Exception as error:  # noqa: BLE001 - a fault in a run must not take the screen down
-            talk.failure = f"The run failed unexpectedly ({type(error).__name__}: {redact(str(error))})."
+            conversation.failure = (
+                f"The run failed unexpectedly ({type(error).__name__}: {redact(str(error))})."
+            )
             self._on_fault(error)
-        if talk.failure:
-            talk.heard = False  # it goes back
+        if conversation.failure:
+            conversation.heard = False  # it goes back
         back = [turn.content for turn in end.undelivered] if end is not None else []
-        back += [turn.content for turn in talk.chat.withdraw_all()]
+        back += [turn.content for turn in conversation.chat.withdraw_all()]
         back = [as_typed("\n".join(back))] if back else []
-        talk.undelivered.clear()  # it goes back with the last of the next lines
+        conversation.undelivered.clear()  # it goes back with the last of the next lines
         # The task is done a moment later; what is told now must already see it so. Nothing is waited for between:
         # what is sent from here on begins another run, and of that nothing goes back.
-        talk._run = None
-        self._close_unused(talk.persona_id)
-        self._on_end(talk, end, back)
-        await self._look_again(talk)
+        conversation._run = None
+        self._close_unused(conversation.persona_id)
+        self._on_end(conversation, end, back)
+        await self._look_again(conversation)
 
-    async def _look_again(self, talk: Conversation) -> None:
+    async def _look_again(self, conversation: Conversation) -> None:
         """After a run: see what the conversation's task is, where the run does not say."""
         try:
-            if talk.failure:
-                await self.look(talk)  # a question may still be open
-            elif talk.task is not None and talk.task.kind == "chat" and talk.task.is_over:
-                await self._look_back(talk)
+            if conversation.failure:
+                await self.look(conversation)  # a question may still be open
+            elif (
+                conversation.task is not None
+                and conversation.task.kind == "chat"
+                and conversation.task.is_over
+            ):
+                await self._look_back(conversation)
             else:
                 return
         except Exception as error:  # noqa: BLE001 - as in a run
             self._on_fault(error)
-        self._on_task(talk.persona_id)
+        self._on_task(conversation.persona_id)
 
-    async def _mark_ending(self, talk: Conversation) -> None:
+    async def _mark_ending(self, conversation: Conversation) -> None:
         """Say in the conversation how a task ended, with the diff of everything it did."""
-        task = self.runner.job(talk.persona_id)
+        task = self.runner.job(conversation.persona_id)
         if task is None or task.kind != "task" or not (task.is_over or task.can_continue):
             return
-        assert talk.chat is not None
-        mark = await asyncio.to_thread(ending_mark, talk.chat, task)
-        if talk.mark(mark):
-            self._on_mark(talk, mark)
+        assert conversation.chat is not None
+        mark = await asyncio.to_thread(ending_mark, conversation.chat, task)
+        if conversation.mark(mark):
+            self._on_mark(conversation, mark)
 
-    async def mark_found(self, talk: Conversation, turns: Sequence[Turn]) -> None:
+    async def mark_found(self, conversation: Conversation, turns: Sequence[Turn]) -> None:
         """Say among these turns where the steps of tasks of earlier programs began, and how those tasks ended."""
-        assert talk.chat is not None
-        found = await asyncio.to_thread(found_marks, talk.chat, talk.task, turns)
-        talk.marks.update(found)
+        assert conversation.chat is not None
+        found = await asyncio.to_thread(found_marks, conversation.chat, conversation.task, turns)
+        conversation.marks.update(found)
 
     async def close(self, seconds: float) -> None:
         """End everything: on disk waiting tasks stay waiting, those at work are interrupted; waited for so long."""

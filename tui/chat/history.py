@@ -46,55 +46,59 @@ class ConversationHistory:
         self.catching_up = False
         self._looking_back = asyncio.Lock()
 
-    def show(self, talk: Conversation, just_sent: Iterable[str] = ()) -> None:
+    def show(self, conversation: Conversation, just_sent: Iterable[str] = ()) -> None:
         """Show the turns of a conversation; `just_sent`: what was sent while it was being read."""
-        self._panel.view.load(talk.with_marks([*(talk.older or ()), *talk.earlier]))
-        for event in tuple(talk.events):
+        self._panel.view.load(conversation.with_marks([*(conversation.older or ()), *conversation.earlier]))
+        for event in tuple(conversation.events):
             self._panel.view.feed(event)
             if event.type == "turn_end":
-                for mark in talk.marks.get(event.turn.id, ()):  # type: ignore[union-attr]
+                for mark in conversation.marks.get(event.turn.id, ()):  # type: ignore[union-attr]
                     self._panel.view.end_turn(mark)
-        if talk.chat is not None:
-            for problem in talk.chat.problems:
+        if conversation.chat is not None:
+            for problem in conversation.chat.problems:
                 self._panel.view.add_notice(problem)
-        if note := talk.cut_short():
+        if note := conversation.cut_short():
             self._panel.view.add_notice(note)
-        turns = [*talk.earlier, *(talk.chat.turns if talk.chat else ())]
+        turns = [*conversation.earlier, *(conversation.chat.turns if conversation.chat else ())]
         said = [(t.created_at, as_typed(t.content)) for t in turns if t.type == "user"]  # type: ignore[union-attr]
         self._drafts.show_sent(said, just_sent)
 
     async def load_older(self) -> None:
         """Show the turns from before those that were read, where there are any; the view stays where it stands."""
-        talk = self._context.talk
-        if talk is None or talk.chat is None:
+        conversation = self._context.conversation
+        if conversation is None or conversation.chat is None:
             return
         async with self._looking_back:  # whoever comes second waits for what is being read
-            if talk.older is not None:
+            if conversation.older is not None:
                 return
-            session_id = talk.chat.session_id
-            older = tuple(await asyncio.to_thread(talk.chat.earlier))
-            if self._context.talks is not None:
-                await self._context.talks.mark_found(talk, older)
-            if talk.chat.session_id != session_id:
+            session_id = conversation.chat.session_id
+            older = tuple(await asyncio.to_thread(conversation.chat.earlier))
+            if self._context.conversations is not None:
+                await self._context.conversations.mark_found(conversation, older)
+            if conversation.chat.session_id != session_id:
                 return  # another conversation is shown by now
-            talk.older = older
-            if older and talk is self._context.talk:
+            conversation.older = older
+            if older and conversation is self._context.conversation:
                 stood = self._panel.view.view_state()
-                self.show(talk)
+                self.show(conversation)
                 self._panel.view.restore_view_state(stood)
 
     async def catch_up(self) -> None:
         """Show what another program has said in the open conversation, or asks there, or what a watched run did."""
-        talk = self._context.talk
-        if self._context.talks is None or self.catching_up:
+        conversation = self._context.conversation
+        if self._context.conversations is None or self.catching_up:
             return
         self.catching_up = True
         try:
-            if talk is None:
+            if conversation is None:
                 await self._catch_up_with_run()
-            elif await self._context.talks.catch_up(talk) and talk is self._context.talk and not talk.running:
+            elif (
+                await self._context.conversations.catch_up(conversation)
+                and conversation is self._context.conversation
+                and not conversation.running
+            ):
                 stood = self._panel.view.view_state()
-                self.show(talk)
+                self.show(conversation)
                 self._panel.view.restore_view_state(stood)
                 self._context.sync()
         finally:
@@ -150,13 +154,13 @@ class ConversationHistory:
             keep="Keep",
             reading=self._read_for_clear(),
         )
-        if not is_wanted or (talk := self._context.talk) is None or talk.chat is None:
+        if not is_wanted or (conversation := self._context.conversation) is None or conversation.chat is None:
             return
-        await asyncio.to_thread(talk.chat.clear)
-        talk.older = None
-        talk.earlier, talk.events = (), []
-        talk.task = None
-        if talk is self._context.talk:
+        await asyncio.to_thread(conversation.chat.clear)
+        conversation.older = None
+        conversation.earlier, conversation.events = (), []
+        conversation.task = None
+        if conversation is self._context.conversation:
             self._panel.view.clear()
             self._activity.trace.clear()
             self._panel.machine.reset()
@@ -165,12 +169,12 @@ class ConversationHistory:
 
     def _can_clear(self) -> bool:
         """Whether there is a conversation to leave; where there is none, say why."""
-        talk = self._context.talk
-        if talk is None or talk.chat is None:
+        conversation = self._context.conversation
+        if conversation is None or conversation.chat is None:
             self.show_no_conversation()
-        elif talk.running:
+        elif conversation.running:
             self._context.screen.show_message("Stop the agent first.")
-        elif not talk.chat.turns:
+        elif not conversation.chat.turns:
             self._context.screen.show_message("The conversation is empty.")
         else:
             return True
@@ -179,10 +183,10 @@ class ConversationHistory:
     async def _read_for_clear(self) -> str | None:
         """Return what to say of a task that stays behind; None where nothing can be cleared."""
         await self._context.settled.wait()
-        talk = self._context.talk
-        if not self._can_clear() or talk is None or talk.chat is None:
+        conversation = self._context.conversation
+        if not self._can_clear() or conversation is None or conversation.chat is None:
             return None
-        left = await self._leave_task(talk.chat)
+        left = await self._leave_task(conversation.chat)
         return f"{left} /unclear brings it back." if left else left
 
     async def _leave_task(self, chat: Chat) -> str | None:
@@ -207,65 +211,72 @@ class ConversationHistory:
             self._panel.machine.show_output()
             self._context.sync()
             return
-        talk = self._context.talk
-        if talk is None or talk.chat is None or self._context.talks is None or self._context.document is None:
+        conversation = self._context.conversation
+        if (
+            conversation is None
+            or conversation.chat is None
+            or self._context.conversations is None
+            or self._context.document is None
+        ):
             self.show_no_conversation()
             return
-        if talk.running:
+        if conversation.running:
             self._context.screen.show_message("Stop the agent first.")
             return
-        chat, workspace = talk.chat, self._context.document.workspace
-        older, younger = await asyncio.to_thread(other_conversations, workspace.store, talk.persona_id)
+        chat, workspace = conversation.chat, self._context.document.workspace
+        older, younger = await asyncio.to_thread(
+            other_conversations, workspace.store, conversation.persona_id
+        )
         if not older and not younger:
             self._context.screen.show_message("There is no other conversation about this persona.")
             return
-        if (left := await self._leave_task(chat)) is None or talk.running:
+        if (left := await self._leave_task(chat)) is None or conversation.running:
             return
         has_way_back = bool(chat.turns)
-        await self._go_to(talk, (older or younger)[-1])
+        await self._go_to(conversation, (older or younger)[-1])
         count = len(older) + len(younger) + has_way_back
         where = len(older) or count
         message = (
             f"This is conversation {where} of {count}; /unclear leads to the others." if count > 1 else ""
         )
-        if talk is self._context.talk:
-            self._show_reached(talk)
+        if conversation is self._context.conversation:
+            self._show_reached(conversation)
             if message := f"{left} {message}".strip():
                 self._context.screen.show_message(message)
         self._context.sync()
 
-    async def _go_to(self, talk: Conversation, session_id: str) -> None:
+    async def _go_to(self, conversation: Conversation, session_id: str) -> None:
         """Make another conversation about the persona the current one, and read it."""
-        chat, document, talks = talk.chat, self._context.document, self._context.talks
-        assert chat is not None and document is not None and talks is not None
+        chat, document, conversations = conversation.chat, self._context.document, self._context.conversations
+        assert chat is not None and document is not None and conversations is not None
         await asyncio.to_thread(chat.session.finish_writing)
         workspace = document.workspace
-        await workspace.write(workspace.store.link_session, talk.persona_id, session_id)
+        await workspace.write(workspace.store.link_session, conversation.persona_id, session_id)
         await asyncio.to_thread(chat.load)
-        talk.older, talk.earlier, talk.events = None, tuple(chat.turns), []
-        talk.marks.clear()
-        await talks.look(talk)
-        talk.earlier = talk.turns_now()
-        await talks.mark_found(talk, talk.earlier)
+        conversation.older, conversation.earlier, conversation.events = None, tuple(chat.turns), []
+        conversation.marks.clear()
+        await conversations.look(conversation)
+        conversation.earlier = conversation.turns_now()
+        await conversations.mark_found(conversation, conversation.earlier)
 
-    def _show_reached(self, talk: Conversation) -> None:
-        self.show(talk)
+    def _show_reached(self, conversation: Conversation) -> None:
+        self.show(conversation)
         self._activity.trace.clear()
         self._panel.machine.show_output()
 
     async def open(self, session_id: str) -> None:
         """Go to a conversation about the open persona; `unclear` leads back."""
         await self._context.settled.wait()
-        talk = self._context.talk
-        if talk is None or talk.chat is None:
+        conversation = self._context.conversation
+        if conversation is None or conversation.chat is None:
             self.show_no_conversation()
-        elif talk.running:
+        elif conversation.running:
             self._context.screen.show_message("Stop the agent first.")
-        elif (left := await self._leave_task(talk.chat)) is not None:
-            if talk.chat.session_id != session_id:
-                await self._go_to(talk, session_id)
-            if talk is self._context.talk:
-                self._show_reached(talk)
+        elif (left := await self._leave_task(conversation.chat)) is not None:
+            if conversation.chat.session_id != session_id:
+                await self._go_to(conversation, session_id)
+            if conversation is self._context.conversation:
+                self._show_reached(conversation)
                 self._context.screen.show_message(
                     f"{left} /unclear leads to the other conversations.".strip()
                 )

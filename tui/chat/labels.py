@@ -108,11 +108,11 @@ def age(seconds: float) -> str:
     return f"{int(seconds // 3600)} h ago"
 
 
-def spent(model: str, talk: Conversation | None) -> str:
+def spent(model: str, conversation: Conversation | None) -> str:
     """Return the model's name with tokens and cost as far as there are any."""
     parts = [both_ends(model, LONGEST_NAME)]
-    if talk is not None and talk.usage is not None:
-        parts += spent_parts(talk.usage, talk.cost)
+    if conversation is not None and conversation.usage is not None:
+        parts += spent_parts(conversation.usage, conversation.cost)
     return " · ".join(part for part in parts if part)
 
 

@@ -107,14 +107,22 @@ class QuestionController:
         message = self._drafts.sent(
             "" if question is not None and text in question.options else as_typed(text)
         )
-        return self._answer(self._context.talk, message, question_id, text)
+        return self._answer(self._context.conversation, message, question_id, text)
 
     async def _answer(
-        self, talk: Conversation | None, message: OutgoingMessage, question_id: str, text: str
+        self, conversation: Conversation | None, message: OutgoingMessage, question_id: str, text: str
     ) -> None:
         with self._drafts.on_its_way(message):
-            talks, question = self._context.talks, talk.question if talk is not None else None
-            if talk is None or talks is None or question is None or question.id != question_id:
+            conversations, question = (
+                self._context.conversations,
+                conversation.question if conversation is not None else None,
+            )
+            if (
+                conversation is None
+                or conversations is None
+                or question is None
+                or question.id != question_id
+            ):
                 self._context.screen.show_message("That question is not open any more.")
                 return
             message.is_answer = True
@@ -123,24 +131,26 @@ class QuestionController:
             try:
                 await self._context.flush()
                 try:
-                    await talks.answer(talk, text, question_id)
+                    await conversations.answer(conversation, text, question_id)
                 except NotTrusted:
-                    if not await self._trust(talk):
+                    if not await self._trust(conversation):
                         return
-                    await talks.answer(talk, text, question_id)
+                    await conversations.answer(conversation, text, question_id)
                 self._drafts.outbox.end(message)
             except PersonaError as error:
                 self._context.screen.show_message(str(error), error=not isinstance(error, InvalidValue))
-                await talks.look(talk)
-                message.is_answer = talk.question is not None and talk.question.id == question_id
+                await conversations.look(conversation)
+                message.is_answer = (
+                    conversation.question is not None and conversation.question.id == question_id
+                )
         self._context.sync()
 
-    async def _trust(self, talk: Conversation) -> bool:
+    async def _trust(self, conversation: Conversation) -> bool:
         """Ask whether what was found in this home counts; remember a yes."""
         from personas.files import trust
 
-        assert talk.chat is not None
-        root = talk.chat.store.home.root
+        assert conversation.chat is not None
+        root = conversation.chat.store.home.root
         is_trusted = await self._context.screen.confirm(
             "Trust this folder?",
             f"{root}\n\nThe task that asks was found there and not begun in this program. Say yes only if the folder "

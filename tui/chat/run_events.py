@@ -40,8 +40,10 @@ class RunEvents:
     @property
     def working(self) -> list[str]:
         """The names of all personas the agent works on, or is about to."""
-        talks, broadcast = self._context.talks, self._context.broadcast
-        working = [talk.persona_id for talk in (talks.working if talks else [])]
+        conversations, broadcast = self._context.conversations, self._context.broadcast
+        working = [
+            conversation.persona_id for conversation in (conversations.working if conversations else [])
+        ]
         return [
             self._context.screen.name_of(one) for one in [*working, *(broadcast.to_come if broadcast else [])]
         ]
@@ -50,27 +52,29 @@ class RunEvents:
         """Stop all of them, by the person's word."""
         if self._context.broadcast is not None:
             self._context.broadcast.stop()
-        if self._context.talks is not None:
-            for talk in self._context.talks.working:
-                self._context.talks.stop(talk)
+        if self._context.conversations is not None:
+            for conversation in self._context.conversations.working:
+                self._context.conversations.stop(conversation)
 
     def _show_badges(self) -> None:
         if not self._context.is_over:
             self._context.screen.show_badges()
 
-    def hear(self, talk: Conversation, event: Event) -> None:
+    def hear(self, conversation: Conversation, event: Event) -> None:
         if self._context.is_over:
             return
         if event.type == "step_end":
-            talk.add_step(event.usage)  # type: ignore[union-attr]
-        if talk is not self._context.talk:
+            conversation.add_step(event.usage)  # type: ignore[union-attr]
+        if conversation is not self._context.conversation:
             if event.type in ("turn_end", "agent_end"):
-                talk.news = True
+                conversation.news = True
                 self._show_badges()
                 self._drafts.note_outbox()
             return
-        if event.type == "agent_start" and talk.reread:
-            self._panel.view.load(talk.with_marks([*(talk.older or ()), *talk.earlier]))
+        if event.type == "agent_start" and conversation.reread:
+            self._panel.view.load(
+                conversation.with_marks([*(conversation.older or ()), *conversation.earlier])
+            )
         self._panel.view.feed(event)
         if event.type == "agent_start":
             self._activity.trace.clear()
@@ -78,45 +82,47 @@ class RunEvents:
             if event.outcome == "failed":  # type: ignore[union-attr]
                 self._panel.machine.error_shown()
         elif event.type == "tool_end":
-            self._activity.trace.note(event, talk.unit_id)  # type: ignore[arg-type]
+            self._activity.trace.note(event, conversation.unit_id)  # type: ignore[arg-type]
         if event.type not in ("turn_delta", "tool_progress"):
             self._context.sync()
 
-    def ended(self, talk: Conversation, end: AgentEnd | None, back: list[str]) -> None:
+    def ended(self, conversation: Conversation, end: AgentEnd | None, back: list[str]) -> None:
         if self._context.is_over:
             return
-        if not talk.heard:
-            back = [talk.sent, *back]
-        talk.heard = True
-        self._drafts.restore_message(talk.persona_id, "\n".join(part for part in back if part))
-        if talk is self._context.talk:
-            if talk.failure:
-                self._panel.view.add_notice(talk.failure, error=True)
+        if not conversation.heard:
+            back = [conversation.sent, *back]
+        conversation.heard = True
+        self._drafts.restore_message(conversation.persona_id, "\n".join(part for part in back if part))
+        if conversation is self._context.conversation:
+            if conversation.failure:
+                self._panel.view.add_notice(conversation.failure, error=True)
                 self._panel.machine.error_shown()
             self._context.sync()
         else:
-            talk.news = True
+            conversation.news = True
         self._show_badges()
         self._drafts.note_outbox()
         program = self._context.screen.program
-        if talk.time.seconds(time.monotonic()) >= program.settings.notify_after:
-            outcome = end.outcome if end is not None and not talk.failure else None
-            program.announce(ended(self._context.screen.name_of(talk.persona_id), outcome))
+        if conversation.time.seconds(time.monotonic()) >= program.settings.notify_after:
+            outcome = end.outcome if end is not None and not conversation.failure else None
+            program.announce(ended(self._context.screen.name_of(conversation.persona_id), outcome))
         if self.when_idle is not None and not self.working:
             self.when_idle()
 
     def task_changed(self, persona_id: str) -> None:
         self._say_what_delays(persona_id)
         self._announce_question(persona_id)
-        if self._context.talk is not None and self._context.talk.persona_id == persona_id:
+        if self._context.conversation is not None and self._context.conversation.persona_id == persona_id:
             self._context.sync()
         else:
             self._show_badges()
 
     def _say_what_delays(self, persona_id: str) -> None:
         """The program is to end when the agent is done, and it asks meanwhile: say that it stays until then."""
-        talk = self._context.talks.known(persona_id) if self._context.talks is not None else None
-        question = talk.question if talk is not None else None
+        conversation = (
+            self._context.conversations.known(persona_id) if self._context.conversations is not None else None
+        )
+        question = conversation.question if conversation is not None else None
         if (
             self.when_idle is None
             or question is None
@@ -132,14 +138,16 @@ class RunEvents:
 
     def _announce_question(self, persona_id: str) -> None:
         """A task of this program begins to wait for the person, who may look elsewhere."""
-        talk = self._context.talks.known(persona_id) if self._context.talks is not None else None
-        question = talk.question if talk is not None and talk.running else None
+        conversation = (
+            self._context.conversations.known(persona_id) if self._context.conversations is not None else None
+        )
+        question = conversation.question if conversation is not None and conversation.running else None
         if question is not None and question.id not in self._announced and not self._context.is_over:
             self._announced.add(question.id)
             self._context.screen.program.announce(asks(self._context.screen.name_of(persona_id)))
 
-    def marked(self, talk: Conversation, mark: CustomTurn) -> None:
-        if talk is self._context.talk and not self._context.is_over:
+    def marked(self, conversation: Conversation, mark: CustomTurn) -> None:
+        if conversation is self._context.conversation and not self._context.is_over:
             self._panel.view.end_turn(mark)
 
     def changed(self, written: WriteResult) -> None:
@@ -150,7 +158,7 @@ class RunEvents:
         if self._context.document.id != written.persona.id:
             self._context.screen.note_persona(written.persona)
 
-    def keep(self, talk: Conversation) -> None:
-        if talk is self._context.talk:
+    def keep(self, conversation: Conversation) -> None:
+        if conversation is self._context.conversation:
             self._panel.machine.keep_visible()
             self._context.sync()

@@ -44,53 +44,57 @@ class TaskController:
 
     def resume(self, text: str = "") -> Coroutine[Any, Any, None]:
         """Go on with the task that a limit stopped or that was interrupted."""
-        return self._resume(self._context.talk, self._drafts.sent(f"/continue {text}" if text else ""), text)
+        return self._resume(
+            self._context.conversation, self._drafts.sent(f"/continue {text}" if text else ""), text
+        )
 
-    async def _resume(self, talk: Conversation | None, message: OutgoingMessage, text: str) -> None:
+    async def _resume(self, conversation: Conversation | None, message: OutgoingMessage, text: str) -> None:
         with self._drafts.on_its_way(message):
-            talks = self._context.talks
-            if talk is None or talks is None:
+            conversations = self._context.conversations
+            if conversation is None or conversations is None:
                 self._history.show_no_conversation()
                 return
-            if talk.running or talk.task is None or not talk.task.can_continue:
+            if conversation.running or conversation.task is None or not conversation.task.can_continue:
                 self._context.screen.show_message("There is no task to continue.")
                 return
             self._panel.machine.user_sent()
             self._panel.view.follow()
             await self._context.flush()
-            if talk.running:  # asked for twice
+            if conversation.running:  # asked for twice
                 message.typed = as_typed(text)
                 return
-            if talk.task.kind == "task":
-                talks.resume(talk, text, turn_id=message.turn_id)
+            if conversation.task.kind == "task":
+                conversations.resume(conversation, text, turn_id=message.turn_id)
             else:
                 from agent.jobs.recovery import CONTINUE
 
-                talks.send(talk, text or CONTINUE, typed=message.typed, turn_id=message.turn_id)
+                conversations.send(
+                    conversation, text or CONTINUE, typed=message.typed, turn_id=message.turn_id
+                )
             self._drafts.outbox.end(message)
         self._context.sync()
 
     def stop(self) -> None:
         """Stop the task about the open persona, at once; one that does not run here is closed after asking."""
-        talk = self._context.talk
-        if talk is None or self._context.talks is None:
+        conversation = self._context.conversation
+        if conversation is None or self._context.conversations is None:
             return
-        if talk.running:
-            self._context.talks.stop(talk)
+        if conversation.running:
+            self._context.conversations.stop(conversation)
             self._context.sync()
-        elif talk.task is not None and talk.task.is_working:
+        elif conversation.task is not None and conversation.task.is_working:
             self._context.screen.show_message("Another program works on this task; it can be stopped there.")
-        elif talk.task is not None and not talk.task.is_over:
-            self._context.screen.start(self._give_up(talk))
+        elif conversation.task is not None and not conversation.task.is_over:
+            self._context.screen.start(self._give_up(conversation))
 
-    async def _give_up(self, talk: Conversation) -> None:
-        if self._context.talks is None or not await self._context.screen.confirm(
+    async def _give_up(self, conversation: Conversation) -> None:
+        if self._context.conversations is None or not await self._context.screen.confirm(
             "Give this task up?", "What it did stays and can be undone.", action="Give up", keep="Keep it"
         ):
             return
-        await self._context.talks.give_up(talk)
-        if talk is self._context.talk:
-            self._history.show(talk)
+        await self._context.conversations.give_up(conversation)
+        if conversation is self._context.conversation:
+            self._history.show(conversation)
             self._context.sync()
 
     def toggle_task_mode(self) -> None:
@@ -104,14 +108,19 @@ class TaskController:
     @property
     def can_continue(self) -> bool:
         """Whether a task that a limit stopped or that was interrupted can be gone on with."""
-        talk = self._context.talk
-        return talk is not None and talk.task is not None and talk.task.can_continue and not talk.running
+        conversation = self._context.conversation
+        return (
+            conversation is not None
+            and conversation.task is not None
+            and conversation.task.can_continue
+            and not conversation.running
+        )
 
     def hint(self, usual: str) -> str:
         """Return what the empty chat bar says."""
         if self._history.watched:
             return "A run is shown; what you say is for your own conversation…"
-        task = self._context.talk.task if self._context.talk is not None else None
+        task = self._context.conversation.task if self._context.conversation is not None else None
         if task is not None and self.can_continue:
             why = "The task was interrupted" if task.status == "interrupted" else "It stopped at a limit"
             return f"{why}. /continue goes on with it."
@@ -123,29 +132,39 @@ class TaskController:
 
     def give_queue_back(self) -> None:
         """What was queued for a found task that cannot go on any more comes back into the draft."""
-        talk = self._context.talk
-        if talk is None or talk.chat is None or talk.running or talk.question is not None or not talk.queued:
+        conversation = self._context.conversation
+        if (
+            conversation is None
+            or conversation.chat is None
+            or conversation.running
+            or conversation.question is not None
+            or not conversation.queued
+        ):
             return
-        turns = talk.chat.withdraw_all()
-        talk.undelivered.clear()
+        turns = conversation.chat.withdraw_all()
+        conversation.undelivered.clear()
         self._context.bar.restore_message(as_typed("\n".join(turn.content for turn in turns)))
 
     def show_queued(self) -> None:
-        queued = self._context.talk.queued if self._context.talk is not None else []
+        queued = self._context.conversation.queued if self._context.conversation is not None else []
         self._context.bar.set_queued([Queued(turn.id, turn.content, later) for turn, later in queued])
 
     def follow_up(self, text: str) -> None:
         """Queue a message for when the run is over."""
-        talk = self._context.talk
-        if talk is not None and talk.chat is not None and (talk.running or talk.question is not None):
-            talk.chat.follow_up(text)
+        conversation = self._context.conversation
+        if (
+            conversation is not None
+            and conversation.chat is not None
+            and (conversation.running or conversation.question is not None)
+        ):
+            conversation.chat.follow_up(text)
             self._context.sync()
         else:
             self._context.bar.restore_message(as_typed(text))
 
     def take_back(self, key: str, *, edit: bool) -> None:
         """Take a queued message back: into the draft to be edited, or for good."""
-        turn = self._context.talk.take_back(key) if self._context.talk is not None else None
+        turn = self._context.conversation.take_back(key) if self._context.conversation is not None else None
         if turn is None:
             self._context.screen.show_message("It was delivered already.")
         elif edit:

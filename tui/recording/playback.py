@@ -55,63 +55,69 @@ async def play(
         model: the model that replays the same recording.
         hands: how fast.
     """
-    conversation = screen.conversation
-    await conversation.settled.wait()
-    talk = conversation.talk
-    if talk is None:
+    controller = screen.conversation
+    await controller.settled.wait()
+    conversation = controller.current
+    if conversation is None:
         return False
     screen.chat_bar.set_status(LABEL)
     screen.turns.add_notice("This is a recorded run. The changes are real, in a temporary folder.")
-    whole = await _play_runs(screen, recording, model, talk, hands)
+    whole = await _play_runs(screen, recording, model, conversation, hands)
     screen.chat_bar.set_status("")
     return whole
 
 
 async def _play_runs(
-    screen: MainScreen, recording: Recording, model: ReplayModel, talk: Conversation, hands: TypingPace
+    screen: MainScreen,
+    recording: Recording,
+    model: ReplayModel,
+    conversation: Conversation,
+    hands: TypingPace,
 ) -> bool:
-    conversation = screen.conversation
+    controller = screen.conversation
     for run in recording.runs:
-        if not await play_run(screen, run, talk, hands):
+        if not await play_run(screen, run, conversation, hands):
             return False
-        if model.left or not _completed(talk) or not await _wait(screen, talk, 0.0):
+        if model.left or not _completed(conversation) or not await _wait(screen, conversation, 0.0):
             return False
-        conversation.panel_controller.panel_event("show_output")
-        if not await _wait(screen, talk, hands.reading) or not await _show_change(
-            screen, talk, hands.reading
+        controller.panel_controller.panel_event("show_output")
+        if not await _wait(screen, conversation, hands.reading) or not await _show_change(
+            screen, conversation, hands.reading
         ):
             return False
     return True
 
 
 async def play_run(
-    screen: MainScreen, run: RecordedRun, talk: Conversation, hands: TypingPace = DEMO_TYPING
+    screen: MainScreen, run: RecordedRun, conversation: Conversation, hands: TypingPace = DEMO_TYPING
 ) -> bool:
     """Send the message of a recorded run and wait for its end; return False when the person acts first.
 
     A question gets its recorded answer; one without an answer is left to the person.
     """
-    conversation, bar = screen.conversation, screen.chat_bar
-    if not await _wait(screen, talk, hands.before_message) or not await _type(screen, run.message, hands.key):
+    controller, bar = screen.conversation, screen.chat_bar
+    if not await _wait(screen, conversation, hands.before_message) or not await _type(
+        screen, run.message, hands.key
+    ):
         return False
     bar.input.sent.add(as_typed(run.message))
     bar.input.load_text("")
-    await conversation.send(run.message, kind="task" if run.is_task else "chat")
-    while talk.running:
-        question = talk.question
+    await controller.send(run.message, kind="task" if run.is_task else "chat")
+    while conversation.running:
+        question = conversation.question
         reply = run.replies.get(question.tool_use_id) if question is not None else None
-        if question is not None and reply is not None and await _wait(screen, talk, hands.reading):
-            now = talk.question
+        if question is not None and reply is not None and await _wait(screen, conversation, hands.reading):
+            now = conversation.question
             if now is not None and now.id == question.id:  # not answered by the person meanwhile
-                await conversation.questions.answer(question.id, reply)
+                await controller.questions.answer(question.id, reply)
         await asyncio.sleep(POLL_INTERVAL)  # a run that fails to begin posts no event
     return True
 
 
-async def _wait(screen: MainScreen, talk: Conversation, seconds: float) -> bool:
+async def _wait(screen: MainScreen, conversation: Conversation, seconds: float) -> bool:
     """Wait; return False at once when the person types or opens another persona."""
     end = time.monotonic() + seconds
-    while not screen.chat_bar.draft and screen.conversation.talk is talk:
+    while not screen.chat_bar.draft and screen.conversation.current is conversation:
         left = end - time.monotonic()
         if left <= 0:
             return True
@@ -136,19 +142,19 @@ async def _type(screen: MainScreen, text: str, pause: float) -> bool:
     return True
 
 
-def _completed(talk: Conversation) -> bool:
+def _completed(conversation: Conversation) -> bool:
     """Whether the last run completed."""
-    last = talk.events[-1] if talk.events else None
+    last = conversation.events[-1] if conversation.events else None
     return isinstance(last, AgentEnd) and last.outcome == "completed"
 
 
-async def _show_change(screen: MainScreen, talk: Conversation, seconds: float) -> bool:
+async def _show_change(screen: MainScreen, conversation: Conversation, seconds: float) -> bool:
     """Open the first diff of the last run for a moment; return False as `_wait` does."""
     view = screen.turns
-    place = first_change(screen, talk)
+    place = first_change(screen, conversation)
     if place is None or not view.toggle(place):
         return True
-    if not await _wait(screen, talk, seconds):
+    if not await _wait(screen, conversation, seconds):
         return False
     if view.layout_model.entries[place].opened:
         view.toggle(place)
@@ -156,8 +162,8 @@ async def _show_change(screen: MainScreen, talk: Conversation, seconds: float) -
     return True
 
 
-def first_change(screen: MainScreen, talk: Conversation) -> int | None:
+def first_change(screen: MainScreen, conversation: Conversation) -> int | None:
     """Return the number of the entry with the first change of the last run; None if it changed nothing."""
-    calls = [event.call.id for event in talk.events if isinstance(event, ToolEnd) and event.details]
+    calls = [event.call.id for event in conversation.events if isinstance(event, ToolEnd) and event.details]
     entries = screen.turns.layout_model.entries
     return next((index for index, entry in enumerate(entries) if entry.key in calls), None)

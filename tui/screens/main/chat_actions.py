@@ -328,7 +328,7 @@ class ChatActions:
         from tui.chat.export import export_conversation
 
         await self._chat.settled.wait()
-        talk = self._chat.talk
+        talk = self._chat.current
         if talk is None or talk.chat is None:
             self._chat.history.show_no_conversation()
             return

@@ -223,7 +223,7 @@ class PersonaActions:
             )
         ):
             await documents.write_back()
-            if documents.id is not None and documents.state != "gone" and self._conversations.talk is None:
+            if documents.id is not None and documents.state != "gone" and self._conversations.current is None:
                 await self._conversations.show(documents.id)  # without a file there was none
 
     def action_discard_unsaved(self) -> None:
