@@ -28,6 +28,8 @@ HELD = 0.02
 LONGEST = 1.0
 """Seconds after which a loop that never rests is left to itself."""
 LOOK_EVERY = 0.001
+AT_A_TIME = 50
+"""Turns of the loop after which the clock is looked at, which is dear."""
 
 OWN_THREADS = ("loading", "keyring")
 """The names of those of the program's own threads that are soon done."""
@@ -150,11 +152,15 @@ async def until_rest(app: App[Any] | None, *, painted: bool = True) -> None:
         painted: what is seen is to be painted too; not between two keys of one press.
     """
     loop: Any = asyncio.get_running_loop()
-    begun, slept = time.thread_time(), 0.0
+    begun, slept, passed = time.thread_time(), 0.0, 0.0
     # Time counts as far as this process got it: a busy machine makes nothing look as if it hung.
-    while (passed := time.thread_time() - begun + slept) < LONGEST:
-        if loop._ready:
+    while passed < LONGEST:
+        for _ in range(AT_A_TIME):
+            if not loop._ready:
+                break
             await asyncio.sleep(0)
+        passed = time.thread_time() - begun + slept
+        if loop._ready:
             continue
         threads = {*in_threads(loop), *own_threads()}
         if passed >= PATIENCE:

@@ -21,7 +21,7 @@ from tests.agent.outputs.bench import SONNET
 from tests.support.messages_answers import call
 from tests.support.messages_server import MessagesServer
 from tests.support.program import Gate, GatedModel, Program, make_store, program
-from tests.tui.test_app_layout import drawn
+from tests.support.screen import drawn
 from tui.screens.actions.place import ActionsScreen
 from tui.screens.dialogs.confirm import Confirm
 from tui.screens.dialogs.picker import Picker

@@ -13,10 +13,11 @@ from agent.models.anthropic.client import AnthropicModel
 from agent.models.local_servers import LocalServer
 from agent.models.offline import OfflineModel
 from agent.models.scripted import answer
+from tests.support.hostile import EVIL, QUOTED, assert_harmless
 from tests.support.messages_server import KEY, MessagesServer, call, say
 from tests.support.program import Gate, GatedModel, Program, make_store, program
-from tests.tui.test_app_layout import EVIL, QUOTED, assert_harmless, drawn
-from tests.tui.test_app_settings import page, preferences, row
+from tests.support.screen import drawn
+from tests.support.settings import page, preferences, row
 from tui.screens.dialogs.confirm import Confirm
 from tui.screens.dialogs.connect_dialog import AskSecret, ConnectDialog, SecretInput
 from tui.screens.dialogs.picker import Picker

@@ -8,7 +8,6 @@ import inspect
 import pkgutil
 from collections.abc import Callable
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -20,142 +19,33 @@ from textual.widgets import Input
 from textual.widgets._toast import Toast, ToastRack
 
 import tui.screens
-from agent.actions.listing import ListedAction
-from agent.actions.run_log import ActionRun
 from agent.models.offline import OfflineModel
-from agent.outputs.bisect_run import Bisected, Probe
-from personas.actions.document import Action
-from personas.actions.states import ActionState
-from personas.library.documents import KINDS
-from personas.persona import TestInput
-from personas.test_inputs import Expectation
+from tests.support.dialogs import DIALOGS
+from tests.support.hostile import HOSTILE, assert_only_text
 from tests.support.program import ONE, Program, make_store, program
-from tests.tui.test_app_layout import EVIL, drawn
-from tests.tui.test_app_settings import preferences
+from tests.support.screen import drawn, drawn_in
+from tests.support.settings import preferences
 from tui.app.operation_context import begin_operation
 from tui.document.merge import MergeConflict, merge_texts
-from tui.screens.actions.place import ActionsScreen
 from tui.screens.dialogs.base import JUST_NOW, Dialog, share
-from tui.screens.dialogs.bisected import ShowBisected
-from tui.screens.dialogs.command_palette import CommandPaletteDialog
-from tui.screens.dialogs.comparison import ShowComparison, outputs_pair
 from tui.screens.dialogs.confirm import Confirm
 from tui.screens.dialogs.conflict import ConflictDialog
 from tui.screens.dialogs.connect_controller import WELCOME
-from tui.screens.dialogs.connect_dialog import AskSecret, ConnectDialog, WaitDialog
-from tui.screens.dialogs.diff import ShowDiff
-from tui.screens.dialogs.expectations import EditExpectation, Expectations
-from tui.screens.dialogs.help import Help
-from tui.screens.dialogs.picker import Picker, PickSeveral
-from tui.screens.dialogs.proposal import ShowProposal
-from tui.screens.dialogs.quit_dialog import QuitDialog
-from tui.screens.dialogs.search_results import SearchResults
-from tui.screens.dialogs.settings import ProgramSettings
-from tui.screens.dialogs.text_page import ShowText
-from tui.screens.dialogs.text_prompt import AskLine, AskName, AskText
-from tui.screens.dialogs.versions import Versions
+from tui.screens.dialogs.connect_dialog import ConnectDialog
+from tui.screens.dialogs.picker import Picker
 from tui.screens.document_screen import DocumentScreen
-from tui.screens.library.blast_radius import ShowBlastRadius
-from tui.screens.library.place import LibraryScreen
-from tui.screens.library.rows import CatalogEntry
-from tui.widgets.persona_list import PersonaEntry
 from tui.widgets.plain_text import LiteralButton
-from tui.widgets.virtual_list import Row, VirtualList
+from tui.widgets.virtual_list import VirtualList
 
 LONG = "word " * 400
 LINES = "one line\n" * 60
-TEXTS = {"long": LONG, "lines": LINES, "hostile": EVIL * 6, "unbroken": "x" * 3_000, "short": "Short."}
-SIZES = [(60, 15), (80, 24), (160, 50)]
-
-
-async def never() -> None:
-    await asyncio.Event().wait()
-
-
-def clash_of(text: str) -> MergeConflict:
-    clash = merge_texts("base\n", f"{text} mine\n", f"{text} theirs\n")
-    assert isinstance(clash, MergeConflict)
-    return clash
-
-
-def expecting(text: str) -> TestInput:
-    return TestInput(id=text, content=text, expect=(Expectation(type="equals", value=text),) * 40)
-
-
-def bisected(text: str) -> Bisected:
-    return Bisected(1, 2, True, f"+{text}", (Probe(1, 2, 3),) * 40, text, text, text)
-
-
-def library(text: str) -> LibraryScreen:
-    """Return the library with parts of which everything but the name is this text."""
-
-    def fill() -> None:
-        place.show_names({kind: [str(n) for n in range(40)] for kind in KINDS})
-        place.show_entries("part", [CatalogEntry(str(n), text, (text,), text, text) for n in range(40)])
-
-    nothing_open = SimpleNamespace(id=None, document=None, persona=None, state="", not_saved=list)
-    place = LibraryScreen(nothing_open, lambda *_: None, fill)  # type: ignore[arg-type]
-    return place
-
-
-def actions(text: str) -> ActionsScreen:
-    """Return forty actions of which everything but the id is this text."""
-
-    def fill() -> None:
-        rows = [
-            ListedAction(
-                action=Action(id=str(n), title=text, persona=text, instructions=text, schedule="0 3 * * *"),
-                state=ActionState.WAITING,
-                approved=False,
-                due=None,
-                last_due=None,
-                last_run=None,
-                next=None,
-                why=text,
-            )
-            for n in range(40)
-        ]
-        place.show_actions(rows, text)
-        place.show_runs([ActionRun(id=str(n), action_id="0", why=text, versions=(text,)) for n in range(40)])
-
-    nothing_open = SimpleNamespace(id=None, document=None, persona=None, state="", not_saved=list)
-    place = ActionsScreen(nothing_open, lambda *_: None, fill)  # type: ignore[arg-type]
-    return place
-
-
-DIALOGS: dict[type[Dialog[Any]], Callable[[str, Path], Dialog[Any]]] = {
-    Confirm: lambda text, _: Confirm(text, text, action="Delete", danger=True),
-    QuitDialog: lambda text, _: QuitDialog([text, text]),
-    AskLine: lambda text, _: AskLine(text, text=text, explanation=text),
-    AskName: lambda text, _: AskName(text, text=text, explanation=text),
-    AskText: lambda text, _: AskText(text, text=text),
-    AskSecret: lambda text, _: AskSecret(text, text),
-    WaitDialog: lambda text, _: WaitDialog(text, never()),
-    ConnectDialog: lambda text, _: ConnectDialog(text, text, greeting=True),
-    Picker: lambda text, _: Picker(text, [Row(str(n), text, head=text) for n in range(40)], filter=True),
-    PickSeveral: lambda text, _: PickSeveral(text, [Row(str(n), text, head=text) for n in range(40)]),
-    CommandPaletteDialog: lambda text, _: CommandPaletteDialog(
-        [PersonaEntry(str(n), text) for n in range(40)], {}, None, []
-    ),
-    SearchResults: lambda text, _: SearchResults(text, lambda _is_regex: None, lambda key: key),
-    ConflictDialog: lambda text, _: ConflictDialog(clash_of(text)),
-    EditExpectation: lambda text, _: EditExpectation(text, Expectation(type="equals", value=text)),
-    Expectations: lambda text, _: Expectations(expecting(text), lambda _change, _draft: None),
-    ShowDiff: lambda text, _: ShowDiff(text, f"+{text}"),
-    ShowProposal: lambda text, _: ShowProposal(text, f"+{text}", text),
-    Help: lambda text, _: Help(text, text),
-    ShowBisected: lambda text, _: ShowBisected(text, bisected(text)),
-    ShowComparison: lambda text, _: ShowComparison(
-        text, (text, text), [outputs_pair((text, f"{text} more"))]
-    ),
-    ShowBlastRadius: lambda text, _: ShowBlastRadius(text, lambda _: None, lambda: None),
-    LibraryScreen: lambda text, _: library(text),
-    ActionsScreen: lambda text, _: actions(text),
-    ShowText: lambda text, _: ShowText(text, text),
-    Versions: lambda text, _: Versions(text, lambda _what, _number: None),
-    ProgramSettings: lambda text, folder: ProgramSettings(preferences(folder)),
+SHORT_HOSTILE = [text for text in HOSTILE.values() if len(text) < 1_000]
+TEXTS = {
+    "short": "Short.",
+    "long": f"{'word ' * 40}{'x' * 300}\n{LINES}",
+    "hostile": "\n".join(SHORT_HOSTILE) + " ".join(SHORT_HOSTILE) + HOSTILE["endless word"],
 }
-"""How each dialog is made of a text."""
+SIZES = [(60, 15), (80, 24), (160, 50)]
 
 
 def test_no_dialog_is_left_out() -> None:
@@ -169,13 +59,10 @@ def test_no_dialog_is_left_out() -> None:
 
 async def settle(p: Program) -> None:
     """Wait until the parts of what is shown stay where they are."""
-    before: list[object] = []
-    same = 0
-    while same < 3:
-        await p.pilot.pause()
-        now = [(widget.region, widget.scroll_offset) for widget in p.app.screen.query("*")]
-        same = same + 1 if now == before else 0
+    before: list[object] = [None]
+    while before != (now := [(part.region, part.scroll_offset) for part in p.app.screen.query("*")]):
         before = now
+        await p.pilot.pause()
 
 
 async def shown(p: Program, dialog: Dialog[Any]) -> None:
@@ -211,8 +98,9 @@ def assert_usable(p: Program, dialog: Dialog[Any]) -> None:
 
 
 @pytest.mark.parametrize("text", TEXTS)
-async def test_every_dialog_shows_all_one_answers_with(tmp_path: Path, text: str) -> None:
-    async with program(make_store(tmp_path), size=(60, 15)) as p:
+async def test_every_dialog_shows_all_one_answers_with_and_only_text(tmp_path: Path, text: str) -> None:
+    size = (66, 40) if text == "hostile" else SIZES[0]  # so that more of it is seen
+    async with program(make_store(tmp_path), size=size) as p:
         for kind, make in DIALOGS.items():
             dialog = make(TEXTS[text], tmp_path)
             assert type(dialog) is kind
@@ -226,6 +114,7 @@ async def test_every_dialog_shows_all_one_answers_with(tmp_path: Path, text: str
             dialog.show_notification(TEXTS[text], error=True)
             await settle(p)
             assert_usable(p, dialog)
+            assert_only_text(p.app)
             dialog.dismiss(None)
             await p.until(lambda: p.app.screen is p.main)
 
@@ -256,14 +145,13 @@ async def test_news_in_a_dialog_goes_by_itself_and_an_error_stays(
 
 
 async def test_a_dialog_fits_again_when_the_terminal_is_resized(tmp_path: Path) -> None:
-    async with program(make_store(tmp_path), size=(160, 50)) as p:
+    async with program(make_store(tmp_path), size=SIZES[-1]) as p:
         for kind in (ConnectDialog, Picker, Confirm, ConflictDialog):
-            await p.pilot.resize_terminal(160, 50)
             dialog = DIALOGS[kind](LONG, tmp_path)
             await shown(p, dialog)
             tall = dialog.query_one(".dialog").region.height
-            for width, height in SIZES:
-                await p.pilot.resize_terminal(width, height)
+            for size in SIZES[0], SIZES[-1]:
+                await p.pilot.resize_terminal(*size)
                 await settle(p)
                 assert_usable(p, dialog)
             assert dialog.query_one(".dialog").region.height == tall
@@ -303,64 +191,60 @@ async def test_a_text_that_does_not_fit_is_paged_and_says_so(tmp_path: Path) -> 
         assert "PgDn" not in drawn(short)
 
 
-@pytest.mark.parametrize("size", SIZES)
-async def test_the_first_difference_of_two_long_paragraphs_is_in_sight(
-    tmp_path: Path, size: tuple[int, int]
-) -> None:
+async def test_the_first_difference_of_two_long_paragraphs_is_in_sight(tmp_path: Path) -> None:
     clash = merge_texts("base\n", f"{LONG}BRIGHT {LONG}\n", f"{LONG}DARK {LONG}\n")
     assert isinstance(clash, MergeConflict)
-    async with program(make_store(tmp_path), size=size) as p:
-        dialog = ConflictDialog(clash)
-        await shown(p, dialog)
-        text = drawn(dialog)
-        assert "BRIGHT" in text
-        assert "DARK" in text
-        for button in ("1 Keep mine", "2 Take theirs", "3 Both"):
-            assert button in text
-        marked = [
-            segment.text
-            for strip in dialog._compositor.render_strips()
-            for segment in strip
-            if segment.style is not None and segment.style.underline and "1 Keep" not in segment.text
-        ]
-        assert "BRIGHT" in marked
-        assert "DARK" in marked
-        before = dialog.query_one("#side-ours").scroll_offset.y
-        await p.press("down")
-        assert dialog.query_one("#side-ours").scroll_offset.y == before + 1
-        assert dialog.query_one("#side-theirs").scroll_offset.y == before + 1
+    async with program(make_store(tmp_path), size=SIZES[0]) as p:
+        for size in SIZES:
+            await p.pilot.resize_terminal(*size)
+            dialog = ConflictDialog(clash)
+            await shown(p, dialog)
+            text = drawn(dialog)
+            for words in ("BRIGHT", "DARK", "1 Keep mine", "2 Take theirs", "3 Both"):
+                assert words in text
+            marked = [
+                segment.text
+                for strip in dialog._compositor.render_strips()
+                for segment in strip
+                if segment.style is not None and segment.style.underline and "1 Keep" not in segment.text
+            ]
+            assert "BRIGHT" in marked
+            assert "DARK" in marked
+            before = dialog.query_one("#side-ours").scroll_offset.y
+            await p.press("down")
+            assert dialog.query_one("#side-ours").scroll_offset.y == before + 1
+            assert dialog.query_one("#side-theirs").scroll_offset.y == before + 1
+            dialog.dismiss(None)
+            await p.until(lambda: p.app.screen is p.main)
 
 
-@pytest.mark.parametrize("size", [(60, 15), (80, 24)])
-async def test_what_is_told_covers_no_dialog(
-    tmp_path: Path, size: tuple[int, int], monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_what_is_told_covers_no_dialog(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("tui.screens.dialogs.base.JUST_NOW", 600.0)  # whatever the machine takes
-    async with program(make_store(tmp_path), size=size) as p:
-        begin_operation()  # which tells of the error and asks
-        p.app.show_message("The disk is full.", error=True)
-        p.app.show_message("The draft is put away; Up brings it back.")
-        dialog = Confirm(
-            "Quit and lose what is not saved?", "The prompt could not be saved.", action="Quit", keep="Stay"
-        )
-        await shown(p, dialog)
-        text = drawn(dialog)
-        for words in ("Quit and lose", "The prompt could not be saved.", "Stay", "The disk is full."):
-            assert words in text
-        p.app.show_message("Something new.")
-        await settle(p)
-        assert "Something new." in drawn(dialog)
-        assert_usable(p, dialog)
+    async with program(make_store(tmp_path), size=SIZES[0]) as p:
+        for size in SIZES[:2]:
+            await p.pilot.resize_terminal(*size)
+            p.app.clear_notifications()
+            begin_operation()  # which tells of the error and asks
+            p.app.show_message("The disk is full.", error=True)
+            p.app.show_message("The draft is put away; Up brings it back.")
+            dialog = Confirm(
+                "Quit and lose it?", "The prompt could not be saved.", action="Quit", keep="Stay"
+            )
+            await shown(p, dialog)
+            text = drawn(dialog)
+            for words in ("Quit and lose", "The prompt could not be saved.", "Stay", "The disk is full."):
+                assert words in text
+            p.app.show_message("Something new.")
+            await settle(p)
+            assert "Something new." in drawn(dialog)
+            assert_usable(p, dialog)
+            dialog.dismiss(None)
+            await p.until(lambda: p.app.screen is p.main)
 
 
-def drawn_in(dialog: Dialog[Any]) -> str:
-    """Every character inside the box of a dialog, without what is told beside it."""
-    region = dialog.query_one(".dialog").region
-    strips = dialog._compositor.render_strips()[region.y : region.bottom]
-    return "".join(strip.crop(region.x, region.right).text for strip in strips)
-
-
-async def test_an_error_of_earlier_is_not_what_a_dialog_is_about(tmp_path: Path) -> None:
+async def test_an_error_of_earlier_or_of_another_operation_is_not_what_a_dialog_is_about(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     async with program(make_store(tmp_path), size=(80, 24)) as p:
         begin_operation()
         p.app.show_message("The disk is full.", error=True)
@@ -368,26 +252,30 @@ async def test_an_error_of_earlier_is_not_what_a_dialog_is_about(tmp_path: Path)
         next(iter(p.app._notifications)).raised_at -= JUST_NOW
         dialog = Confirm("Quit?", "You may.", action="Quit", keep="Stay")
         await shown(p, dialog)
-        await settle(p)
         assert "The disk is full." not in drawn_in(dialog)
+        dialog.dismiss(None)
+        await p.until(lambda: p.app.screen is p.main)
+        p.app.clear_notifications()
 
-
-async def test_an_error_of_another_operation_is_not_what_a_dialog_is_about(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("tui.screens.dialogs.base.JUST_NOW", 600.0)
-    async with program(make_store(tmp_path), size=(80, 24)) as p:
+        monkeypatch.setattr("tui.screens.dialogs.base.JUST_NOW", 600.0)
+        told = asyncio.Event()
 
         async def work(error: str, question: str = "") -> None:
             if error:
                 p.app.show_message(error, error=True)
-                await p.until(lambda: error in p.messages)
+                await told.wait()
             if question:
                 await p.main.ask(Confirm(question, "You may.", action="Do"))
 
-        await p.main.start(work("The disk is full."))
+        first = p.main.start(work("The disk is full."))
+        await p.told("The disk is full.")
+        told.set()
+        await first
         for error, question in ("", "Delete?"), ("It did not work.", "Use it all the same?"):
+            told.clear()
             p.main.start(work(error, question))
+            await p.told(error)
+            told.set()
             dialog = await p.dialog(Confirm)
             await settle(p)
             assert "The disk is full." not in drawn_in(dialog)
@@ -396,45 +284,48 @@ async def test_an_error_of_another_operation_is_not_what_a_dialog_is_about(
             await p.until(lambda: p.app.screen is p.main)
 
 
-async def test_the_same_words_are_told_once_and_in_a_small_terminal_only_the_last(tmp_path: Path) -> None:
+async def test_all_that_is_told_is_on_the_screen_and_covers_neither_chat_bar_nor_keys(tmp_path: Path) -> None:
+    path = "/home/someone/personas/" + "a-long-name-of-a-folder/" * 5 + "optimist-conversation.json"
     async with program(make_store(tmp_path), size=(80, 24)) as p:
+        stage, rack = p.main.query_one("#stage"), p.main.query_one(ToastRack)
+
+        # The same words are told once; what was only said gives way, and in a small terminal all but the last.
         p.app.show_message("Twice.")
         p.app.show_message("Twice.")
         await settle(p)
         assert p.messages == ["Twice."]
         p.app.show_message("It went wrong.", error=True)
         await settle(p)
-        assert p.messages == ["It went wrong."], "what was only said gives way"
+        assert p.messages == ["It went wrong."]
         p.app.show_message("Another.")
         await settle(p)
         assert p.messages == ["It went wrong.", "Another."], "what went wrong stays beside it"
+        p.app.show_message("m" * 480, error=True)
+        await p.until(lambda: p.main.query(Toast) and p.main.query(Toast).last().region.height > 5)
         await p.pilot.resize_terminal(60, 15)
+        await p.until(lambda: stage.region.bottom == 13)
+        await p.until(lambda: rack.styles.max_height.value <= 13)
+        assert rack.region.bottom <= stage.region.bottom
         p.app.show_message("The last.", error=True)
         await settle(p)
         assert p.messages == ["The last."]
 
-
-async def test_all_that_is_told_is_on_the_screen_and_covers_neither_chat_bar_nor_keys(tmp_path: Path) -> None:
-    path = "/home/someone/personas/" + "a-long-name-of-a-folder/" * 5 + "optimist-conversation.json"
-    async with program(make_store(tmp_path), size=(60, 15)) as p:
+        # A long one is shown whole, and many stand in order.
         p.app.show_message("There is no folder /nope/x; " + "it is said at some length " * 9, error=True)
         p.app.show_message(f"The conversation is in {path}.")
         await p.until(lambda: p.messages == [f"The conversation is in {path}."])
-        toasts = p.main.query(Toast)
-        await p.until(lambda: len(toasts) == 1 and toasts.first().region.height > 3)
-        assert toasts.first().region.bottom < p.main.chat_bar.region.y
-        assert toasts.first().size.height == len(Content(p.messages[0]).wrap(toasts.first().size.width))
+        await p.until(lambda: len(p.main.query(Toast)) == 1 and p.main.query(Toast).first().region.height > 3)
+        toast = p.main.query(Toast).first()
+        assert toast.region.bottom < p.main.chat_bar.region.y
+        assert toast.size.height == len(Content(p.messages[0]).wrap(toast.size.width))
         for turn in range(4):
             p.app.show_message(f"It went wrong {turn}.", error=True)
             p.app.show_message(f"Short {turn}.")
             await p.until(lambda turn=turn: p.messages == [f"It went wrong {turn}.", f"Short {turn}."])
         await p.until(lambda: [one.region.y for one in p.main.query(Toast)] == [1, 5])
 
-
-async def test_what_is_told_stays_off_a_chat_bar_of_several_rows(tmp_path: Path) -> None:
-    async with program(make_store(tmp_path), size=(60, 15)) as p:
+        # A chat bar of several rows is not covered either.
         p.main.chat_bar.set_draft("a\nb\nc\nd")
-        stage = p.main.query_one("#stage")
         await p.until(lambda: stage.region.bottom < 11)
         p.app.show_message(
             "It went wrong, and that is told at some length, in three rows of a message. " * 2, error=True
@@ -445,18 +336,7 @@ async def test_what_is_told_stays_off_a_chat_bar_of_several_rows(tmp_path: Path)
         assert stage.region.contains_region(p.main.query(Toast).first().region)
         p.app.show_message("long " * 99, error=True)
         await p.until(lambda: p.main.query(Toast).last().region.height > 5)
-        await p.until(lambda: p.main.query_one(ToastRack).region.bottom <= stage.region.bottom)
-
-
-async def test_what_is_told_stays_off_the_chat_bar_when_the_terminal_gets_smaller(tmp_path: Path) -> None:
-    async with program(make_store(tmp_path), size=(80, 24)) as p:
-        stage = p.main.query_one("#stage")
-        p.app.show_message("m" * 480, error=True)
-        await p.until(lambda: p.main.query(Toast) and p.main.query(Toast).last().region.height > 5)
-        await p.pilot.resize_terminal(60, 15)
-        await p.until(lambda: stage.region.bottom == 13)
-        await p.until(lambda: p.main.query_one(ToastRack).styles.max_height.value <= 13)
-        assert p.main.query_one(ToastRack).region.bottom <= stage.region.bottom
+        await p.until(lambda: rack.region.bottom <= stage.region.bottom)
 
 
 @pytest.mark.parametrize("size", [(60, 15), (160, 50)])

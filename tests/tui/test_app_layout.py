@@ -10,13 +10,13 @@ from pathlib import Path
 import pytest
 
 from agent.models.scripted import ToolUse, answer
+from tests.support.hostile import EVIL, QUOTED, assert_harmless
 from tests.support.program import make_store, program
+from tests.support.screen import drawn
 from tests.tui.test_messages_underway import said_to
 from tui.screens.dialogs.confirm import Confirm
 from tui.widgets.persona_fields import SettingsPane
 
-EVIL = "[/] [@click=app.quit]x[/] \x1b[31mred\x1b]0;t\x07 \x9b2J \u202ertl \U000e0041 日本語 👩‍👩‍👧"
-QUOTED = EVIL.encode("unicode_escape").decode().replace("\\x", "\\u00")
 HOSTILE_FILE = f'''
 name = "{QUOTED}"
 description = "{QUOTED}"
@@ -28,17 +28,6 @@ name = "{QUOTED}"
 id = "[/]"
 content = "{QUOTED}"
 '''.strip()
-
-
-def drawn(screen: object) -> str:
-    """Every character a terminal would be sent for this screen."""
-    strips = screen._compositor.render_strips()  # type: ignore[attr-defined]
-    return "".join(segment.text for strip in strips for segment in strip)
-
-
-def assert_harmless(text: str) -> None:
-    for character in text:
-        assert character.isprintable() or character in "\u200d\ufe0f", repr(character)
 
 
 async def test_prompt_chat_bar_and_footer_are_there_at_every_size(tmp_path: Path) -> None:

@@ -4,42 +4,19 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
 
 from agent.models.scripted import ScriptedModel, answer
 from tests.support.program import Program, make_store, program
+from tests.support.settings import page, preferences, row
 from tui.screens.dialogs.picker import Picker
 from tui.screens.dialogs.settings import ProgramSettings
 from tui.settings import help_text as manual
-from tui.settings.live_settings import LiveSettings
 from tui.settings.schema import ConfigError, Settings, load_settings, unset_setting
 from tui.widgets.text.line_input import LineInput
 from tui.widgets.virtual_list import VirtualList
-
-
-def preferences(folder: Path, text: str | None = "", env: Mapping[str, str] | None = None) -> LiveSettings:
-    path = folder / "config.toml"
-    if text is not None:
-        path.write_text(text)
-    env = {"PERSONA_CONFIG": str(path), **(env or {})}
-    return LiveSettings(load_settings(env), env=env)
-
-
-async def page(p: Program, setting: str) -> VirtualList:
-    """Open the page and go to a setting."""
-    p.main.action_program_settings()
-    await p.until(lambda: isinstance(p.app.screen, ProgramSettings))
-    rows = p.app.screen.query_one(VirtualList)
-    rows.select(setting)
-    await p.pilot.pause()
-    return rows
-
-
-def row(rows: VirtualList, setting: str) -> tuple[str, str]:
-    return next((r.text, r.tail) for r in rows.rows if r.key == setting)
 
 
 def trouble(p: Program) -> str:

@@ -6,8 +6,8 @@ from pathlib import Path
 
 from agent.models.scripted import answer
 from tests.support.program import Program, make_store, program
-from tests.tui.test_app_layout import drawn
-from tests.tui.test_app_settings import preferences
+from tests.support.screen import click, drawn
+from tests.support.settings import preferences
 from tui.chat.panel_state import PanelState
 from tui.commands.registry import COMMANDS, key_called, key_name
 from tui.screens.dialogs.command_palette import CommandPaletteDialog
@@ -18,26 +18,6 @@ from tui.screens.dialogs.settings import ProgramSettings
 from tui.widgets.footer import KeyLine
 from tui.widgets.plain_text import LiteralLabel
 from tui.widgets.text.line_input import LineInput
-
-
-def place_of(p: Program, words: str) -> tuple[int, int] | None:
-    """Return where these words begin on the screen, or in the dialog that is open; None where they do not stand there."""
-    for y, strip in enumerate(p.app.screen._compositor.render_strips()):
-        x = strip.text.find(words)
-        while x >= 0:
-            if p.app.screen.get_widget_at(x, y)[0] is not p.app.screen:  # else it is below the dialog
-                return x, y
-            x = strip.text.find(words, x + 1)
-    return None
-
-
-async def click(p: Program, words: str, *, at: int = 0) -> None:
-    """Click on the first place where these words stand on the screen, `at` columns behind their beginning."""
-    place = place_of(p, words)
-    assert place is not None, f"{words!r} is not on the screen"
-    x, y = place[0] + at, place[1]
-    widget, region = p.app.screen.get_widget_at(x, y)  # as a terminal's click, it is that widget's
-    await p.pilot.click(widget, offset=(x - region.x, y - region.y))
 
 
 def told_of_keys(p: Program) -> str:

@@ -14,8 +14,8 @@ from personas.persona import ArcLink, PartLink, Persona
 from tests.support.faulty_store import FaultyStore
 from tests.support.persona_brain import PersonaBrain
 from tests.support.program import ONE, Program, make_store, program
-from tests.tui.test_app_layout import drawn
-from tests.tui.test_clicks import click, told_of_keys
+from tests.support.screen import click, drawn
+from tests.tui.test_clicks import told_of_keys
 from tui.document.composition import Composition, neighbour, rows_of
 from tui.screens.dialogs.picker import Picker
 from tui.screens.dialogs.text_prompt import AskLine

@@ -9,8 +9,8 @@ from rich.segment import Segment
 from textual.strip import Strip
 
 from tests.support.program import make_store, program
+from tests.support.screen import drawn
 from tests.tui.test_app_dialogs import settle
-from tests.tui.test_app_layout import drawn
 from tui.document.merge import MergeConflict, merge_texts
 from tui.screens.dialogs.conflict import ConflictDialog
 from tui.terminal.sanitise import shortened

@@ -11,8 +11,9 @@ import pytest
 from textual import events
 from textual.widgets import Button
 
+from tests.support.dialogs import DIALOGS
 from tests.support.program import Program, make_store, program
-from tests.tui.test_app_dialogs import DIALOGS
+from tests.support.screen import at_once
 from tui.document import merge as draft
 from tui.document.merge import Choice, MergeConflict
 from tui.screens.dialogs import conflict
@@ -20,12 +21,6 @@ from tui.screens.dialogs.base import Dialog
 from tui.screens.dialogs.confirm import Confirm
 from tui.screens.dialogs.text_prompt import AskLine
 from tui.widgets.virtual_list import VirtualList
-
-
-def at_once(p: Program, *keys: str) -> None:
-    """Press keys as they come in one read: all are there before the first is taken."""
-    for key in keys:
-        p.app.post_message(events.Key(key, key if len(key) == 1 else None))
 
 
 def click_at_once(p: Program, x: int, y: int) -> None:

@@ -11,7 +11,7 @@ from personas.changes import SetPrompt
 from personas.persona import Persona
 from personas.versions.authorship import USER
 from tests.support.program import ONE, Program, make_store, program
-from tests.tui.test_dialog_answers import at_once
+from tests.support.screen import at_once
 from tui.document import debounce
 from tui.document import document as gone
 from tui.screens.dialogs.conflict import ConflictDialog

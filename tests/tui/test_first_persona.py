@@ -9,7 +9,7 @@ import pytest
 from click.testing import CliRunner
 
 from tests.support.program import make_store
-from tests.tui.test_app_layout import drawn
+from tests.support.screen import drawn
 from tui.app.app import PersonaApp
 from tui.app.first_persona import read_first
 from tui.app.ui_state import UiState, save

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from personas.versions.authorship import USER
 from tests.support.program import Program, make_store, program
-from tests.tui.test_app_layout import drawn
+from tests.support.screen import drawn
 from tui.screens.dialogs.conflict import ConflictDialog
 
 PLACE = "<<<<<<< HEAD\n{}||||||| 12ab\n{}=======\n{}>>>>>>> their-branch\n"

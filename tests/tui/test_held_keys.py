@@ -9,7 +9,7 @@ from textual.events import AppBlur
 
 from agent.models.scripted import answer
 from tests.support.program import Program, make_store, program
-from tests.tui.test_dialog_answers import at_once
+from tests.support.screen import at_once
 from tui.screens.dialogs.confirm import Confirm
 from tui.screens.dialogs.text_prompt import AskLine
 from tui.settings.schema import Settings

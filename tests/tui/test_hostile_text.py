@@ -5,7 +5,6 @@ from __future__ import annotations
 import importlib
 import inspect
 import pkgutil
-import re
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
@@ -34,8 +33,8 @@ from agent.outputs.output_log import Output
 from personas.fields import FileError
 from personas.library.assembly import CompiledLine, Piece, assemble
 from personas.persona import Persona, TestInput
+from tests.support.hostile import HOSTILE, MARKUP, OBEYED, assert_only_text
 from tests.support.program import make_store, program
-from tests.tui.test_app_dialogs import DIALOGS
 from tui.chat.panel_state import PanelState
 from tui.chat.persona_talk import TalkLine
 from tui.chat.view import Queued
@@ -73,39 +72,6 @@ from tui.widgets.text.safe_text_area import LONG_LINE, SafeTextArea
 from tui.widgets.text.side_by_side import PairLayout, SideBySide, SideBySideText, TextPair
 from tui.widgets.text.virtual_static import VirtualStatic
 from tui.widgets.virtual_list import Row, VirtualList
-
-HOSTILE = {
-    "closing tag": "[/]",
-    "path as tag": "[/some/path]",
-    "broken tags": "[b + ] [/b + ]",
-    "action": "[@click=app.quit]x[/]",
-    "style": "[bold red on blue]x[/bold red on blue]",
-    "clear screen": "a\x1b[2J\x1b[Hb",
-    "colour": "a\x1b[31mb",
-    "clipboard": "a\x1b]52;c;aGFja2Vk\x07b",
-    "link": "a\x1b]8;;http://evil\x1b\\b",
-    "title never ended": "a\x1b]0;title",
-    "device control": "a\x1bP1$r0m\x1b\\b",
-    "eight bit": "a\x9b2Jb\x9d0;t\x9cc\x90x\x9c",
-    "overwriting": "safe\r\x1b[2Kevil",
-    "status report": "a\x1b[6nb\x05c",
-    "bidi": "a\u202eb\u2066c\u200fd\u061ce",
-    "separators": "a\u2028b\u2029c\x85d\x0be\x0cf",
-    "surrogate": "a\ud800b\udfffc",
-    "invisible": "a\u200b\ufeff\u2060\U000e0041b",
-    "nul": "a\x00b\x7fc\x08d",
-    "endless word": "x" * 100_000,
-    "escapes in an endless line": "c\x1b[31m\u202eX\x9b2J\x7f" * 1_000,
-    "wide and combined": "漢字👨\u200d👩\u200d👧e\u0301" * 50,
-    "markdown": "# [x](javascript:alert) ![i](file:///etc/passwd) <script>`[/]`\n```\n[/]\n",
-    "entities": "&#27;[2J &#x202e; &lt;",
-}
-
-OBEYED = re.compile(
-    "[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff\ud800-\udfff\U0010f000-\U0010f1ff]"
-)
-"""What a terminal would obey, and the stand-ins of editors for it, which it draws as blanks or boxes."""
-
 
 Shown = TypeVar("Shown", bound=Widget)
 
@@ -370,25 +336,13 @@ class Stage(App[None]):
         return self.query_one(cls)
 
 
-def check(app: App[None]) -> str:
-    """Return what is on the screen, having looked at every segment of it."""
-    shown = []
-    for strip in app.screen._compositor.render_strips():
-        for text, style, _ in strip:
-            assert OBEYED.search(text) is None, repr(text)
-            assert style is None or not style.link
-            assert style is None or "@click" not in style.meta
-        shown.append(strip.text)
-    return "\n".join(shown)
-
-
 @pytest.mark.parametrize("cls", MADE_WITH_TEXT, ids=lambda cls: cls.__name__)
 async def test_a_widget_made_with_hostile_text_shows_only_text(cls: type[Widget]) -> None:
     make, _ = CASES[cls]
     app = Stage(*(partial(make, text) for text in HOSTILE.values()))
     async with app.run_test(size=(70, 3 * len(HOSTILE)), notifications=True, tooltips=True) as pilot:
         await pilot.pause()
-        check(app)
+        assert_only_text(app)
 
 
 @pytest.mark.parametrize(
@@ -404,19 +358,18 @@ async def test_a_widget_given_hostile_text_shows_only_text(cls: type[Widget]) ->
             if inspect.isawaitable(done):
                 await done
             await pilot.pause()
-            check(app)
+            assert_only_text(app)
         assert app._exception is None
 
 
 @pytest.mark.parametrize("cls", LITERALS, ids=lambda cls: cls.__name__)
 async def test_markup_stands_there_as_it_was_written(cls: type[Widget]) -> None:
     make, _ = CASES[cls]
-    texts = [HOSTILE[name] for name in ("closing tag", "path as tag", "broken tags", "action", "style")]
-    app = Stage(*(partial(make, text) for text in texts))
+    app = Stage(*(partial(make, text) for text in MARKUP))
     async with app.run_test(size=(70, 24)) as pilot:
         await pilot.pause()
-        shown = check(app)
-        assert [text for text in texts if text not in shown] == []
+        shown = assert_only_text(app)
+        assert [text for text in MARKUP if text not in shown] == []
 
 
 async def test_a_conversation_shows_markup_as_it_was_written() -> None:
@@ -426,7 +379,7 @@ async def test_a_conversation_shows_markup_as_it_was_written() -> None:
             [UserTurn(content="[/] [@click=app.quit]x[/]"), AssistantTextTurn(content="[b + ] [/b + ] [/]")]
         )
         await pilot.pause()
-        shown = check(app)
+        shown = assert_only_text(app)
         assert "[/] [@click=app.quit]x[/]" in shown
         assert "[b + ] [/b + ] [/]" in shown
 
@@ -437,7 +390,7 @@ async def test_a_question_in_the_empty_input_is_only_text() -> None:
         for text in HOSTILE.values():
             fill_chat_bar(app.get(ChatBar), text)
             await pilot.pause()
-            check(app)
+            assert_only_text(app)
 
 
 async def test_a_very_long_line_of_an_editor_looks_as_a_short_one_does() -> None:
@@ -456,31 +409,20 @@ async def test_a_very_long_line_of_an_editor_looks_as_a_short_one_does() -> None
         assert rows[1] == rows[2]
 
 
-async def test_every_dialog_made_of_hostile_text_shows_only_text(tmp_path: Path) -> None:
-    short = [text for text in HOSTILE.values() if len(text) < 1_000]
-    text = "\n".join(short) + " ".join(short) + HOSTILE["endless word"]
-    async with program(make_store(tmp_path, {}), size=(120, 40), ready=False) as p:
-        for make in DIALOGS.values():
-            dialog = make(text, tmp_path)
-            p.app.push_screen(dialog)
-            await p.until(lambda dialog=dialog: p.app.screen is dialog and dialog.is_mounted)  # type: ignore[misc]
-            dialog.show_notification(text, error=True)
-            await p.pilot.pause()
-            check(p.app)
-            dialog.dismiss(None)
-            await p.until(lambda: p.app.screen is p.main)
-
-
 async def test_what_is_told_and_what_a_tooltip_says_is_only_text(tmp_path: Path) -> None:
     async with program(make_store(tmp_path)) as p:
         await p.until(lambda: len(p.main.personas.entries) == 2)
-        for text in HOSTILE.values():
-            p.app.show_message(text, error=True)
+        rows, texts = p.main.personas.rows, [*HOSTILE.values()]
+        for some in texts[:4], texts[4:8], texts[8:]:
+            entries = [PersonaEntry(str(n), text, text, text) for n, text in enumerate(some)]
+            p.main.personas.show_ids([entry.id for entry in entries])
+            p.main.personas.show_entries(entries)
+            for text in some:
+                p.app.show_message(text, error=True)
             await p.until(lambda: p.app.screen.query(Toast))
-            p.main.personas.show_entries([PersonaEntry("one", text, text, text)])
-            p.main.personas.rows.post_message(VirtualList.Highlighted(p.main.personas.rows, "one"))
-            await p.pilot.pause()
-            check(p.app)
-            tooltip = p.main.personas.rows.tooltip
-            assert isinstance(tooltip, Content)
-            assert OBEYED.search(tooltip.plain) is None
+            assert_only_text(p.app)
+            for entry in entries:
+                rows.post_message(VirtualList.Highlighted(rows, entry.id))
+                await p.pilot.pause()
+                assert isinstance(rows.tooltip, Content)
+                assert OBEYED.search(rows.tooltip.plain) is None

@@ -8,7 +8,7 @@ import pytest
 from textual.events import Paste
 
 from tests.support.program import make_store, program
-from tests.tui.test_app_layout import drawn
+from tests.support.screen import drawn
 from tui.screens.dialogs.confirm import Confirm
 from tui.screens.main.import_offer import paths_in
 

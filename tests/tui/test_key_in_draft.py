@@ -11,8 +11,8 @@ from agent.models.scripted import answer
 from tests.support.drafts import recall
 from tests.support.messages_server import MessagesServer
 from tests.support.program import Program, make_store, program
+from tests.support.settings import preferences
 from tests.tui.test_app_connect import WORKS
-from tests.tui.test_app_settings import preferences
 from tui.drafts.store import DraftStore
 from tui.terminal import secrets as secret_text
 from tui.terminal.secrets import GRACE, SendTwiceGuard, is_key, keep_out, redact

@@ -8,8 +8,9 @@ from pathlib import Path
 from string import ascii_lowercase, digits
 
 from agent.models.scripted import ToolUse, answer
+from tests.support.dialogs import DIALOGS
 from tests.support.program import Program, make_store, program
-from tests.tui.test_app_dialogs import DIALOGS, drawn_in
+from tests.support.screen import drawn_in
 from tui.cli.program.key_probe import meaning
 from tui.commands.footer_keys import FooterState, keys_now
 from tui.commands.keymap import check_keys

@@ -9,7 +9,7 @@ import pytest
 
 from agent.models.offline import OfflineModel
 from tests.support.program import make_store, program
-from tests.tui.test_app_connect import preferences
+from tests.support.settings import preferences
 from tui.app.emergency_save import find_saved_texts, write_texts
 from tui.cli.program.doctor import _left_over
 

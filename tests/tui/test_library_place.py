@@ -12,8 +12,7 @@ from tests.support.faulty_store import FaultyStore
 from tests.support.messages_answers import say
 from tests.support.messages_server import MessagesServer
 from tests.support.program import Program, make_store, program
-from tests.tui.test_app_layout import drawn
-from tests.tui.test_clicks import click, place_of
+from tests.support.screen import click, drawn, place_of
 from tui.screens.dialogs.comparison import ShowComparison
 from tui.screens.dialogs.conflict import ConflictDialog
 from tui.screens.dialogs.picker import Picker

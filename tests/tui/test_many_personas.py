@@ -15,7 +15,7 @@ from personas.store import Store
 from personas.versions.authorship import USER, Author
 from tests.support.messages_server import MessagesServer, Refusal
 from tests.support.program import Gate, GatedModel, Program, make_store, program
-from tests.tui.test_app_layout import drawn
+from tests.support.screen import drawn
 from tests.tui.test_cli_many import PROMPT, answers
 from tui.screens.dialogs.proposal import ShowProposal
 from tui.screens.dialogs.text_prompt import AskText

@@ -8,7 +8,7 @@ import pytest
 
 from agent.models.scripted import Hang, answer
 from tests.support.program import make_store, program
-from tests.tui.test_app_layout import drawn
+from tests.support.screen import drawn
 from tui.screens.dialogs.confirm import Confirm
 from tui.screens.dialogs.picker import Picker
 from tui.widgets.virtual_list import MARK

@@ -17,8 +17,8 @@ from agent.models.scripted import Act, ScriptedModel, answer
 from tests.support.messages_server import Answer, MessagesServer, call, say
 from tests.support.persona_agent import Workplace
 from tests.support.program import Gate, GatedModel, make_store, program
-from tests.tui.test_app_layout import drawn
-from tests.tui.test_app_settings import preferences
+from tests.support.screen import drawn
+from tests.support.settings import preferences
 from tui.cli.agent.stream import JsonPrinter, TextPrinter
 from tui.screens.dialogs.connect_dialog import ConnectDialog
 from tui.screens.dialogs.picker import Picker

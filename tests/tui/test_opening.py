@@ -14,7 +14,7 @@ from agent.models.scripted import answer
 from personas.errors import StorageError
 from personas.store import Store
 from tests.support.program import Program, make_store, program
-from tests.tui.test_dialog_answers import at_once
+from tests.support.screen import at_once
 from tests.tui.test_messages_underway import hold_up, said_to
 from tui.app import emergency_save as last_resort
 from tui.screens.dialogs.confirm import Confirm

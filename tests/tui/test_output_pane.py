@@ -16,8 +16,7 @@ from personas.changes import SetPrompt
 from personas.store import Store
 from personas.versions.authorship import USER
 from tests.support.program import Program, make_store, program
-from tests.tui.test_app_layout import drawn
-from tests.tui.test_clicks import click
+from tests.support.screen import click, drawn
 from tui.screens.dialogs.comparison import ShowComparison
 from tui.screens.dialogs.text_prompt import AskText
 from tui.widgets.output_pane import STREAMING, OutputPane, ShownOutput

@@ -17,7 +17,7 @@ from tests.agent.outputs.bench import SONNET
 from tests.support.messages_answers import call as call_tool
 from tests.support.persona_brain import PersonaBrain
 from tests.support.program import Program, make_store, program
-from tests.tui.test_clicks import click
+from tests.support.screen import click
 from tui.outputs.controller import InputState
 from tui.outputs.labels import OutputLine, age, output_line
 from tui.screens.dialogs.confirm import Confirm

@@ -10,7 +10,7 @@ from textual.widgets import Button
 
 from personas.files.home import Home
 from tests.support.program import Program, make_store, program
-from tests.tui.test_app_layout import drawn
+from tests.support.screen import drawn
 from tui.app.ui_state import UiState, load, save
 from tui.commands.panes import PANES, Pane
 

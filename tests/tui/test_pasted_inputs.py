@@ -8,7 +8,7 @@ import pytest
 from textual.events import Paste
 
 from tests.support.program import Program, make_store, program
-from tests.tui.test_app_layout import drawn
+from tests.support.screen import drawn
 from tui.screens.dialogs.picker import Picker
 from tui.screens.dialogs.text_prompt import AskText
 

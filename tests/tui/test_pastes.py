@@ -17,9 +17,9 @@ import tui
 from agent.models.scripted import answer
 from personas.test_inputs import Expectation
 from tests.support.program import Program, make_store, program
+from tests.support.screen import at_once
+from tests.support.settings import page, preferences
 from tests.tui.test_app_connect import choose
-from tests.tui.test_app_settings import page, preferences
-from tests.tui.test_dialog_answers import at_once
 from tui.screens.dialogs.command_palette import CommandPaletteDialog
 from tui.screens.dialogs.connect_dialog import AskSecret
 from tui.screens.dialogs.expectations import EditExpectation

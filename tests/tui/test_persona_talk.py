@@ -18,7 +18,7 @@ from tests.support.messages_answers import Refusal, say
 from tests.support.messages_server import MessagesServer
 from tests.support.program import Program, make_store, program
 from tests.support.screen_svg import draw, rows_of
-from tests.tui.test_app_settings import preferences
+from tests.support.settings import preferences
 from tui.external_editor.process import ExternalEditor
 from tui.screens.dialogs.picker import PickSeveral
 from tui.widgets.plain_text import LiteralButton

@@ -14,7 +14,7 @@ from personas.store import Store
 from personas.versions.authorship import Author
 from tests.support.hostile import ESCAPES, forbidden_in
 from tests.support.program import Program, make_store, program
-from tests.tui.test_app_layout import drawn
+from tests.support.screen import drawn
 from tui.screens.dialogs.proposal import ShowProposal
 from tui.screens.dialogs.versions import Versions
 from tui.widgets.virtual_list import VirtualList

@@ -9,7 +9,7 @@ from textual.screen import Screen
 
 from agent.jobs.job import Question
 from tests.support.program import ONE, TWO, Program, make_store, program
-from tests.tui.test_app_settings import preferences
+from tests.support.settings import preferences
 from tests.tui.test_question_box import Stage
 from tui.screens.dialogs.command_palette import CommandPaletteDialog
 from tui.screens.dialogs.picker import Picker

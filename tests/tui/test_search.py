@@ -7,7 +7,7 @@ from pathlib import Path
 from agent.outputs.output_log import Output, OutputLog
 from personas.library_store import LibraryStore
 from tests.support.program import Program, make_store, program
-from tests.tui.test_app_layout import drawn
+from tests.support.screen import drawn
 from tui.screens.dialogs.picker import Picker
 from tui.screens.dialogs.proposal import ShowProposal
 from tui.screens.dialogs.search_results import SearchResults

@@ -9,7 +9,7 @@ import pytest
 from agent.models.offline import OfflineModel
 from agent.models.scripted import ScriptedModel, answer
 from tests.support.program import Program, make_store, program
-from tests.tui.test_app_settings import page, preferences, row
+from tests.support.settings import page, preferences, row
 from tui.chat.controller import UNREAD
 from tui.screens.main import screen as main
 from tui.settings.live_settings import NO_MODEL

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from agent.models.scripted import answer
 from tests.support.program import Gate, GatedModel, Program, make_store, program
-from tests.tui.test_app_layout import drawn
+from tests.support.screen import drawn
 from tui.commands.registry import palette
 from tui.commands.slash import COMMANDS, TAKES_WORDS, SlashCommand, UnknownCommand, as_typed, offers, read
 from tui.screens.dialogs.command_palette import CommandPaletteDialog

@@ -13,7 +13,7 @@ from personas.store import Store
 from tests.support.drafts import drafts
 from tests.support.faulty_store import Held
 from tests.support.program import Program, make_store, program
-from tests.tui.test_dialog_answers import at_once
+from tests.support.screen import at_once
 from tests.tui.test_typing_meets_agent import TWO_INPUTS, agent, contents
 from tui.app import emergency_save as last_resort
 from tui.app import shutdown as ending

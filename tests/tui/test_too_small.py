@@ -10,9 +10,9 @@ from textual.events import Key, MouseDown, MouseUp, Paste
 from textual.widgets._toast import Toast
 
 from agent.models.scripted import answer
+from tests.support.dialogs import DIALOGS
 from tests.support.program import Program, make_store, program
-from tests.tui.test_app_dialogs import DIALOGS
-from tests.tui.test_app_layout import drawn
+from tests.support.screen import drawn
 from tests.tui.test_app_tasks import ASK, ASK_ALL, DONE, EDIT, asked, box, over, task
 from tui.screens.dialogs.base import Dialog
 from tui.screens.dialogs.confirm import Confirm

@@ -10,7 +10,7 @@ from personas.changes import SetPrompt
 from personas.versions.authorship import Author
 from tests.support.persona_brain import PersonaBrain
 from tests.support.program import Program, make_store, program
-from tests.tui.test_clicks import click, place_of
+from tests.support.screen import click, place_of
 from tests.tui.test_outputs_shown import FILE, seen
 from tui.screens.dialogs.bisected import ShowBisected
 from tui.screens.dialogs.command_palette import CommandPaletteDialog

@@ -20,7 +20,7 @@ from tests.support.messages_answers import Reply, say
 from tests.support.messages_answers import call as call_tool
 from tests.support.messages_server import MessagesServer
 from tests.support.program import STAYS, Program, make_store, program
-from tests.tui.test_app_layout import drawn
+from tests.support.screen import drawn
 from tui.document.version_names import heading, when
 from tui.screens.dialogs.comparison import ShowComparison
 from tui.screens.dialogs.confirm import Confirm
