@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import os
 from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -16,7 +17,6 @@ from textual.theme import Theme
 
 from personas.errors import PersonaError
 from tui.app.display import Display
-from tui.app.environment import given_environment
 from tui.app.notifications import messages_to_dismiss, rows_below
 from tui.app.operation_context import current_operation
 from tui.app.shutdown import Shutdown
@@ -94,7 +94,7 @@ class PersonaApp(TerminalApp, inherit_bindings=False):
         self.external_editor = ExternalEditor()
         self.settings = settings or (preferences.settings if preferences else Settings())
         super().__init__()
-        self._env = given_environment() if env is None else env
+        self._env = dict(os.environ) if env is None else env
         self.appearance = Display(self, self._env)
         self.shutdown = Shutdown(self)
         self.keys = KeyQueue(self, lambda: self.main.is_reading)

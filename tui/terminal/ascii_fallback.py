@@ -15,6 +15,8 @@ from functools import lru_cache
 
 from rich.cells import split_graphemes
 
+from tui.terminal.capabilities import locale_of
+
 _DRAWN = {"╭╮╰╯┌┐└┘├┤┬┴┼": "+", "─━╴╶═": "-", "│┃║▎▌▏▍▋▊▉█▕▐": "|", "▁▂▃▄▅▆▇▀▔": " "}
 _SIGNS = {"…": "~", "·": "-", "●•◆": "*", "■": "#", "▸›❯": ">", "▾▼↓": "v", "↑▲": "^"}
 _WRITTEN = {"×✗": "x", "✓": "+", "−–—": "-", "“”„": '"', "‘’": "'"}
@@ -115,9 +117,7 @@ def charset_of(environment: Mapping[str, str], coding: str) -> Charset:
         environment: as `os.environ`.
         coding: how this process encodes what it writes to the terminal.
     """
-    # The first of these that is set decides, as it does for the C library.
-    names = ("LC_ALL", "LC_CTYPE", "LANG")
-    locale = next((environment[name] for name in names if environment.get(name)), "")
+    locale = locale_of(environment)
     language, _, encoding = locale.partition("@")[0].partition(".")
     if "utf" in locale.lower() or not (encoding or language in ("C", "POSIX")):
         return Charset()

@@ -8,6 +8,8 @@ from typing import Literal, NamedTuple
 Calm = Literal["auto", "always", "never"]
 Colours = Literal["auto", "16", "none"]
 
+_COERCED = ("C.UTF-8", "C.utf8", "UTF-8")
+
 
 class Capabilities(NamedTuple):
     """How the program behaves in this terminal.
@@ -34,6 +36,18 @@ class Capabilities(NamedTuple):
         return 10.0 if self.remote or self.calm else 20.0
 
 
+def locale_of(environment: Mapping[str, str]) -> str:
+    """Return the locale of the terminal, empty where nothing is set.
+
+    The first variable that is set decides, as it does for the C library. Beside a `LANG` of C, `LC_CTYPE` is taken for
+    what Python itself puts there when it starts (PEP 538).
+    """
+    names = ["LC_ALL", "LC_CTYPE", "LANG"]
+    if environment.get("LC_CTYPE") in _COERCED and environment.get("LANG", "") in ("", "C", "POSIX"):
+        names.remove("LC_CTYPE")
+    return next((environment[name] for name in names if environment.get(name)), "")
+
+
 def detect(
     environment: Mapping[str, str],
     *,
@@ -53,9 +67,7 @@ def detect(
     term = environment.get("TERM", "")
     tmux = bool(environment.get("TMUX")) or term.startswith("tmux")
     if ascii_only is None:
-        # The first of these that is set decides, as it does for the C library.
-        names = ("LC_ALL", "LC_CTYPE", "LANG")
-        locale = next((environment[name] for name in names if environment.get(name)), "")
+        locale = locale_of(environment)
         plain_locale = locale.split(".")[0] in ("C", "POSIX") and "utf" not in locale.lower()
         other_charset = "." in locale and "utf" not in locale.lower()
         ascii_only = other_charset or plain_locale or term in ("linux", "dumb", "vt100", "vt220")
