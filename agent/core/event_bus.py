@@ -49,12 +49,5 @@ class EventBus:
         """Log a listener's failure, once for each listener."""
         if id(listener) not in self._reported:
             self._reported.add(id(listener))
-            report(log, f"a listener failed; the run goes on: {_name_of(listener)}", error, clean)
-
-
-def _name_of(listener: Listener) -> str:
-    """What a listener is, in a word: its own words may be anything."""
-    try:
-        return str(listener.__qualname__)
-    except Exception:  # noqa: BLE001 - an object of foreign code
-        return type(listener).__name__
+            name = getattr(listener, "__qualname__", type(listener).__name__)
+            report(log, f"a listener failed; the run goes on: {name}", error, clean)

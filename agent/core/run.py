@@ -130,13 +130,7 @@ class Run:
         return await self.emit(kind, **fields)
 
     async def append_turn(self, turn: Turn) -> None:
-        """Add a whole turn to the conversation.
-
-        Raises:
-            TypeError: it is none.
-        """
-        if not isinstance(turn, Turn):
-            raise TypeError(f"{type(turn).__name__} is not a turn")
+        """Add a whole turn to the conversation."""
         await self.emit(TurnStart, turn=turn)
         await self.end_turn(turn)
 

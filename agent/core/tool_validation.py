@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import logging
 from collections.abc import Mapping
 from typing import Any, Protocol
 
@@ -14,8 +13,6 @@ from agent.core.limits import shorten
 from agent.core.redaction import text_of
 from agent.core.tool import ToolOutput
 from agent.core.turns import DEEPEST, freeze, nesting_exceeds, thaw
-
-log = logging.getLogger(__name__)
 
 _JSON = json.JSONEncoder(allow_nan=False)
 
@@ -65,8 +62,6 @@ def describe(error: Exception) -> str:
 def as_output(value: Any, limit: int) -> ToolOutput:
     """What a tool returned: checked, bounded, and such that the tool cannot change it any more.
 
-    Details are for the screen alone: such as are not a mapping are left out, with a word in the log.
-
     Raises:
         TypeError: it is neither text nor a `ToolOutput` with text.
     """
@@ -77,22 +72,6 @@ def as_output(value: Any, limit: int) -> ToolOutput:
     return ToolOutput(
         output=shorten(value.output, limit),
         is_error=bool(value.is_error),
-        details=_frozen_details(value.details),
+        details=None if value.details is None else freeze(value.details),
         terminate=bool(value.terminate),
     )
-
-
-def _frozen_details(details: object) -> Mapping[str, Any] | None:
-    if details is None:
-        return None
-    try:
-        if isinstance(details, Mapping):
-            frozen: Mapping[str, Any] = freeze(details)
-            return frozen
-        problem = type(details).__name__
-    except Exception as error:  # noqa: BLE001 - a mapping of foreign code, or one that holds itself
-        problem = type(error).__name__
-    log.error(
-        "the details of a tool's output are not a mapping of JSON values and were left out: %s", problem
-    )
-    return None

@@ -142,16 +142,6 @@ async def test_a_listener_that_raises_is_reported_once_and_changes_nothing(
     assert len(caplog.records) == 2
 
 
-async def test_a_listener_that_cancels_itself_does_not_end_the_run() -> None:
-    agent = Agent(model=ScriptedModel([answer("a")]))
-
-    async def cancels(_event: Event) -> None:
-        raise asyncio.CancelledError
-
-    agent.subscribe(cancels)
-    assert (await agent.prompt("hi")).outcome == "completed"
-
-
 async def test_prompt_while_streaming_raises() -> None:
     agent = Agent(model=ScriptedModel([answer("a", Pause(0.01))]))
     running = asyncio.ensure_future(agent.prompt("hi"))

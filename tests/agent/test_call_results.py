@@ -66,7 +66,7 @@ def test_why_a_call_failed_is_told_at_a_bounded_length(call: ToolUse, settings: 
     assert len(result.output) < LONGEST_ERROR + 200
 
 
-@pytest.mark.parametrize("details", [[1, 2], "text", {"x": object()}, {"b": b"x", (1, 2): float("nan")}])
+@pytest.mark.parametrize("details", [{"x": object()}, {"b": b"x", (1, 2): float("nan")}])
 @pytest.mark.parametrize("hook", [None, lambda _context: ChangeInput({"text": "b"})])
 def test_an_output_counts_whatever_its_details_are_and_is_there_after_a_restart(
     details: Any, hook: Any, tmp_path: Path

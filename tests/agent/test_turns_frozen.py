@@ -10,7 +10,7 @@ from hypothesis import given as drawn
 from hypothesis import strategies as st
 
 from agent.core.agent import Agent
-from agent.core.events import Event, ToolEnd, TurnEnd
+from agent.core.events import Event, ToolEnd
 from agent.core.tool import ChangeInput, NoInput, Tool, ToolContext, ToolOutput
 from agent.core.turns import (
     CustomTurn,
@@ -67,29 +67,6 @@ def test_a_frozen_turn_can_be_kept_and_read_again() -> None:
         record = to_record(turn)
         assert from_record(record) == turn
         assert [1, 2] in ({**record, **record.get("input", {}), **record.get("details", {})}).values()
-
-
-def test_kept_events_never_change() -> None:
-    details = given()
-    fields = given()
-
-    async def act(_given: NoInput, _ctx: ToolContext) -> ToolOutput:
-        return ToolOutput(output="done", details=details)
-
-    agent = Agent(
-        model=ScriptedModel([answer(ToolUse("act")), answer("ok")]),
-        tools=[Tool("act", "d", "l", NoInput, act)],
-        clock=LoopClock(),
-    )
-    events: list[Event] = []
-    agent.subscribe(events.append)
-    run_virtually(agent.prompt([UserTurn(content="Hi"), CustomTurn(type="mine", fields=fields)]))
-    before = [repr(event) for event in events]
-    spoil(details)
-    spoil(fields)
-    assert [repr(event) for event in events] == before
-    assert any(isinstance(event, ToolEnd) and event.details for event in events)
-    assert any(isinstance(event, TurnEnd) and event.turn.type == "mine" for event in events)
 
 
 def test_an_event_that_names_the_input_that_ran_never_changes() -> None:
