@@ -10,7 +10,7 @@ from personas.files.home import Home
 from tests.support.drafts import drafts, leave_behind
 from tests.support.program import make_store, program
 from tui.document import debounce
-from tui.document.text_slot import PROMPT
+from tui.drafts.draft import PROMPT
 from tui.screens.main import screen as main
 
 TEXT = "first line\nsecond line\nthird line\n"
