@@ -24,7 +24,7 @@ gc.set_threshold(
 
 # A slow machine is no fault of what is tested: no test measures how long one example takes to be made,
 settings.register_profile(
-    "ours", deadline=None, max_examples=examples(20), suppress_health_check=[HealthCheck.too_slow]
+    "ours", deadline=None, max_examples=examples(50), suppress_health_check=[HealthCheck.too_slow]
 )
 settings.load_profile("ours")
 # and "waiting for the model" is said only where a test asks for it.
@@ -62,6 +62,12 @@ def pytest_collection(session: pytest.Session) -> None:
     for path in modules[begin:] + modules[:begin]:
         with suppress(Exception, pytest.skip.Exception):  # the collection will tell
             importlib.import_module(".".join(path.relative_to(root).with_suffix("").parts))
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_sessionfinish() -> None:
+    """Look for no garbage at the end: pytest does so five times, each for a quarter of a second and more."""
+    gc.freeze()
 
 
 _OURS = ("ANTHROPIC_BASE_URL", "PERSONA_MODEL", "PERSONA_HOME", "NO_COLOR", "TEXTUAL_THEME")

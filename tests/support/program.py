@@ -17,6 +17,7 @@ from textual.pilot import Pilot
 from textual.widgets import Input
 
 import tui.app.app
+import tui.screens.main.screen
 import tui.widgets.run_strip
 from agent.core.model import BlockEvent, Model, Request
 from agent.models.scripted import ScriptedModel
@@ -103,15 +104,26 @@ class Program:
         Args:
             seconds: counted as far as this process got them: a busy machine lets no test fail.
         """
-        begun, slept = time.thread_time(), 0.0
+        begun, slept, looks = time.thread_time(), 0.0, 0
         while not condition():
             passed = time.thread_time() - begun + slept
             assert passed < seconds, f"never came true; told: {self.messages}"
             await self.pilot.pause()
-            if not condition():  # it hangs on what is not known here: a server, a process, a timer
+            if not condition():  # it hangs on what is not known here: a server, a process, a timer, a file
                 await asyncio.sleep(LOOK_EVERY)
                 slept += LOOK_EVERY
+                if (looks := looks + 1) % LOOKS == 0:
+                    self._look()
         await self.pilot.pause()
+
+    def _look(self) -> None:
+        """Have the program look for changes outside, as it does each second, unless the test has it look less often."""
+        main = self.app.main
+        if tui.screens.main.screen.LOOK_EVERY <= 1 and any(
+            one._callback == main._look for one in main._timers
+        ):
+            with self.app._context():
+                main._look()
 
     async def told(self, text: str) -> None:
         """Let the program work until a message with `text` is shown, or was since a key was last pressed."""
@@ -163,6 +175,8 @@ class Program:
 
 LOOK_EVERY = 0.005
 """Seconds after which a condition is looked at again, where the program is at rest and it does not hold."""
+LOOKS = 10
+"""Looks at a condition after which the program looks at its files."""
 
 STAYS = 600.0
 """Seconds for which panel and messages stay in a test that says nothing of it: a loaded machine may be slow to look."""

@@ -11,6 +11,7 @@ from typing import Any
 from agent.chat.chat import Chat
 from agent.core.turns import NoticeTurn, ToolResultTurn
 from agent.jobs.agent_jobs import AgentJobs
+from agent.jobs.approval_policy import ApprovalRules
 from agent.jobs.job import Job, Status
 from agent.jobs.job_log import JobLog, Mark, past
 from agent.jobs.options import JobOptions
@@ -41,6 +42,17 @@ def logged(store: Store, persona_id: str = "kept") -> tuple[list[Job], list[Mark
     session = open_session(store, persona_id, store.session_of(persona_id) or "")
     session.earlier()
     return past(session.jobs, persona_id, session.id)
+
+
+async def leave_waiting(store: Store, *answers: Any, prompt: str = "go") -> Job:
+    """Leave a task of the persona `one` that waits for an answer, as a program does that is quit."""
+    runner = AgentJobs(JobOptions(ApprovalRules("ask-all"), request_pause=0), is_trusted=lambda _home: True)
+    await runner.start(Chat(store, "one", ScriptedModel(answers)), prompt)
+    while (job := runner.job("one")) is None or job.pending_question is None:
+        await asyncio.sleep(0.001)
+    runner.suspend("one")
+    await runner.wait("one")
+    return job
 
 
 @dataclass

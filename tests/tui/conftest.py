@@ -12,6 +12,7 @@ import pytest
 import tests.support.waiting  # noqa: F401 - the pilot of every test here waits in this way
 from tests.support.persona_agent import Backend, Workplace
 from tui.app.emergency_save import find_saved_texts
+from tui.document import debounce
 
 
 @pytest.fixture(autouse=True)
@@ -20,6 +21,18 @@ def _no_text_of_another_test() -> Iterator[None]:
     yield
     for left in find_saved_texts():
         left.unlink()
+
+
+@pytest.fixture
+def quick_typing(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What was typed is saved as soon as a test rests."""
+    monkeypatch.setattr(debounce, "PAUSE", 0.02)
+
+
+@pytest.fixture
+def own_settings_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What the program remembers of a home, as that it is trusted, is this test's alone."""
+    monkeypatch.setenv("PERSONA_CONFIG", str(tmp_path / "config.toml"))
 
 
 @pytest.fixture

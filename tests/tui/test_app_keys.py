@@ -11,7 +11,6 @@ from tests.support.program import Gate, GatedModel, Program, make_store, program
 from tui.app.app import PersonaApp
 from tui.chat.panel_state import PanelState
 from tui.commands import registry as commands
-from tui.document import debounce
 from tui.screens.actions.place import ActionList, ActionsScreen, RunList
 from tui.screens.dialogs.bisected import ShowBisected
 from tui.screens.dialogs.command_palette import CommandPaletteDialog
@@ -35,10 +34,7 @@ from tui.widgets.find_bar import FindBar
 from tui.widgets.output_pane import OutputPane
 from tui.widgets.virtual_list import VirtualList
 
-
-@pytest.fixture(autouse=True)
-def quick(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(debounce, "PAUSE", 0.02)
+pytestmark = pytest.mark.usefixtures("quick_typing")
 
 
 HANGING = answer("I begin", Hang())

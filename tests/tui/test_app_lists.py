@@ -20,7 +20,6 @@ from tui.screens.dialogs.command_palette import CommandPaletteDialog
 from tui.screens.dialogs.confirm import Confirm
 from tui.screens.dialogs.picker import Picker
 from tui.screens.dialogs.text_prompt import AskLine, AskText
-from tui.screens.main import screen as main
 from tui.screens.main.persona_catalog import CatalogReader
 from tui.widgets.persona_list import PersonaEntry
 from tui.widgets.plain_text import LiteralStatic
@@ -32,10 +31,7 @@ THREE = (
 )
 
 
-@pytest.fixture(autouse=True)
-def quick(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(debounce, "PAUSE", 0.02)
-    monkeypatch.setattr(main, "LOOK_EVERY", 0.05)
+pytestmark = pytest.mark.usefixtures("quick_typing")
 
 
 async def test_the_first_persona_is_open_and_broken_ones_are_listed(tmp_path: Path) -> None:

@@ -6,7 +6,6 @@ import re
 import time
 from itertools import pairwise
 from pathlib import Path
-from typing import Any
 
 import pytest
 from textual.events import Key
@@ -14,77 +13,47 @@ from textual.events import Key
 from agent.core.model import Usage
 from agent.jobs.job import Job
 from agent.models.scripted import Hang, ToolUse, answer
+from agent.transcript.session_store import start_session
 from tests.support.drafts import leave_chat
 from tests.support.program import Gate, GatedModel, Program, make_store, program
-from tests.support.task_bench import log_event
+from tests.support.task_bench import leave_waiting, log_event
+from tests.support.task_screen import (
+    ASK,
+    ASK_ALL,
+    DONE,
+    EDIT,
+    QUICK,
+    asked,
+    badge,
+    box,
+    label,
+    over,
+    queued,
+    task,
+    texts,
+)
 from tui.chat.panel_state import PanelState
 from tui.screens.dialogs.confirm import Confirm
 from tui.screens.dialogs.quit_dialog import QuitDialog
-from tui.screens.main import screen as main
 from tui.settings.schema import Settings
 from tui.widgets.agent_panel import AgentPanel
 from tui.widgets.footer import KeyLine
 from tui.widgets.text.document_editor import DocumentEditor
 
-EDIT = ToolUse("edit_system_prompt", {"old": "second line", "new": "better line"})
-ASK = ToolUse("ask_user", {"question": "Which [/] one?", "options": ["the first", "the second"]})
-DONE = ToolUse("task_complete", {"summary": "All [b]done."})
-QUICK = Settings(task_pause=0.0)
-ASK_ALL = Settings(approval="ask-all", task_pause=0.0)
-
-
-@pytest.fixture(autouse=True)
-def own_settings(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("PERSONA_CONFIG", str(tmp_path / "config.toml"))
-    monkeypatch.setattr(main, "LOOK_EVERY", 0.05)
-
-
-def texts(p: Program) -> list[str]:
-    return [entry.text() for entry in p.main.conversation.view.layout_model.entries]
-
-
-def label(p: Program) -> str:
-    return str(p.main.chat_bar.query_one(".chat--act").label)  # type: ignore[attr-defined]
-
-
-def queued(p: Program) -> list[tuple[str, bool]]:
-    return [(one.text, one.later) for one in p.main.chat_bar.queued.queued]
-
-
-def box(p: Program) -> Any:
-    assert p.main.conversation.panel_controller.panel_view is not None
-    return p.main.conversation.panel_controller.panel_view.box
-
-
-def badge(p: Program, persona_id: str) -> str:
-    return next(row.tail for row in p.main.personas.rows.rows if row.key == persona_id)
-
-
-def task(p: Program) -> Any:
-    talk = p.main.conversation.current
-    assert talk is not None
-    return talk.task
-
-
-async def asked(p: Program, *, seen: bool = True) -> Any:
-    """Wait until something is asked, and (`seen`) until the time of grace is over."""
-    await p.until(lambda: p.main.conversation.question is not None and box(p)._appeared is not None)
-    box(p)._appeared = float("-inf") if seen else float("inf")
-    return p.main.conversation.question
-
-
-async def over(p: Program) -> None:
-    await p.until(lambda: not p.main.conversation.running)
+pytestmark = pytest.mark.usefixtures("own_settings_file")
 
 
 # -- from beginning to end --------------------------------------------------------------------------------
 
 
-async def test_a_task_goes_on_until_it_is_complete_and_says_what_it_took(tmp_path: Path) -> None:
+async def test_a_task_goes_on_until_it_is_complete_task_mode_is_a_switch_and_esc_stops_a_task(
+    tmp_path: Path,
+) -> None:
+    again = ToolUse("edit_system_prompt", {"old": "third line", "new": "last line"})
     answers = [
-        answer("Looking."),
-        answer(EDIT),
-        answer(DONE, usage=Usage(input_tokens=1200, output_tokens=34)),
+        *(answer("Looking."), answer(EDIT), answer(DONE, usage=Usage(input_tokens=1200, output_tokens=34))),
+        *(answer("A."), answer(DONE, ids="second"), answer("B.")),
+        *(answer(again, ids="third"), [*answer("And")[:2], Hang()]),
     ]
     async with program(make_store(tmp_path), *answers, settings=QUICK) as p:
         await p.say("/task make it better")
@@ -100,9 +69,6 @@ async def test_a_task_goes_on_until_it_is_complete_and_says_what_it_took(tmp_pat
         place = len(shown) - 1
         assert p.main.conversation.view.toggle(place), "the diff of the whole task opens"
 
-
-async def test_task_mode_is_a_switch(tmp_path: Path) -> None:
-    async with program(make_store(tmp_path), answer("A."), answer(DONE), answer("B."), settings=QUICK) as p:
         await p.say("/task")
         await p.run_to_end("first")
         assert (task(p).kind, task(p).status) == ("task", "completed")
@@ -110,28 +76,62 @@ async def test_task_mode_is_a_switch(tmp_path: Path) -> None:
         await p.run_to_end("second")
         assert (task(p).kind, task(p).status) == ("chat", "completed")
 
-
-async def test_esc_stops_a_task_and_the_work_stays(tmp_path: Path) -> None:
-    async with program(make_store(tmp_path), answer(EDIT), [*answer("And")[:2], Hang()], settings=QUICK) as p:
         await p.say("/task go")
-        await p.until(lambda: "better" in p.on_disk("one") and task(p).step_count == 2)
+        await p.until(lambda: "last line" in p.on_disk("one") and task(p).step_count == 2)
         assert label(p) == "Stop"
         await p.press("escape")
         await over(p)
         assert task(p).status == "cancelled" and label(p) == "Send"
         assert any("Stopped at step 2" in text for text in texts(p))
-        assert "better" in p.on_disk("one")
+        assert "last line" in p.on_disk("one")
         await p.press("f8")
-        await p.until(lambda: "second line" in p.on_disk("one"))
+        await p.until(lambda: "third line" in p.on_disk("one"))
 
 
-async def test_a_limit_is_told_and_the_task_can_be_continued(tmp_path: Path) -> None:
+async def test_a_task_stopped_by_a_limit_and_an_answer_that_was_cut_short_can_be_continued(
+    tmp_path: Path,
+) -> None:
     short = Settings(max_steps=1, task_pause=0.0)
-    async with program(make_store(tmp_path), answer(EDIT), answer(DONE), settings=short) as p:
-        await p.say("/task go")
-        await p.until(lambda: task(p) is not None and task(p).status == "limit")
+    answers = [
+        *(answer("Half", stop_reason="max_tokens"), answer("Whole.")),
+        *(answer(EDIT, ids="1"), answer("It was the second line."), answer(DONE, ids="2")),
+        *(answer(ToolUse("get_persona", {}), ids="3"), answer(DONE, ids="4")),
+    ]
+    async with program(make_store(tmp_path), *answers, settings=short) as p:
+
+        def placeholder() -> str:
+            return str(p.main.chat_bar.input.placeholder)
+
+        async def limit() -> None:
+            await p.say("/task go")
+            await p.until(lambda: task(p).status == "limit")
+            await over(p)
+            assert "/continue" in placeholder()
+
+        await p.run_to_end("go")
+        assert "/continue" in placeholder()
+        await p.say("/continue")
+        await p.until(lambda: texts(p)[-1] == "Whole.")
         await over(p)
-        assert "/continue" in str(p.main.chat_bar.input.placeholder)
+        assert "/continue" not in placeholder()
+
+        await limit()
+        await p.run_to_end("what did you change?")
+        await over(p)
+        await p.until(lambda: "/continue" in placeholder())  # a message between does not take it away
+        await p.until(lambda: label(p) == "Continue")
+        p.main.focus_chat()
+        await p.write("x")
+        await p.until(lambda: label(p) == "Send")
+        await p.press("backspace")
+        await p.until(lambda: label(p) == "Continue")
+        await p.pilot.click(p.main.chat_bar.query_one(".chat--act"))
+        await p.until(lambda: task(p).status == "completed")
+        await over(p)
+        await p.until(lambda: label(p) == "Send")
+        assert len([text for text in texts(p) if text.startswith("Task stopped by a limit")]) == 1
+
+        await limit()
         await p.say("/continue and finish")
         await p.until(lambda: task(p).status == "completed")
         await over(p)
@@ -148,9 +148,12 @@ def at_once(p: Program, text: str, key: str) -> None:
     p.app.post_message(Key(key, None))
 
 
-async def test_what_is_queued_is_shown_edited_and_removed(tmp_path: Path) -> None:
-    gate = Gate()
-    model = GatedModel([[gate, *answer("First.")], answer("Second.")])
+async def test_what_is_queued_is_shown_edited_removed_and_comes_back_and_quitting_can_wait_for_the_agent(
+    tmp_path: Path,
+) -> None:
+    gate, last = Gate(), Gate()
+    begun = [*answer("I begin")[:2], Hang()]
+    model = GatedModel([[gate, *answer("First.")], answer("Second."), begun, [last, *answer("Ready.")]])
     async with program(make_store(tmp_path), model=model) as p:
         await p.say("go")
         await p.until(lambda: model.requests)
@@ -179,16 +182,25 @@ async def test_what_is_queued_is_shown_edited_and_removed(tmp_path: Path) -> Non
         await p.told("The draft is put away")
         assert p.main.chat_bar.draft == ""
 
-
-async def test_what_was_not_delivered_comes_back_before_what_is_being_written(tmp_path: Path) -> None:
-    async with program(make_store(tmp_path), [*answer("I begin")[:2], Hang()]) as p:
-        await p.say("go")
+        await p.say("go on")
         await p.until(lambda: p.main.conversation.running)
         await p.say("one more")
         await p.write("and")
         await p.press("escape")
         await over(p)
-        assert p.main.chat_bar.draft == "one more\nand"
+        assert p.main.chat_bar.draft == "one more\nand", (
+            "what was not delivered is before what is being written"
+        )
+
+        await p.say("go")
+        await p.until(lambda: len(model.requests) == 4)
+        p.main.action_leave()
+        await p.dialog(QuitDialog)
+        await p.press("w")
+        await p.until(lambda: p.app.screen is p.main)
+        assert p.app.return_code is None
+        last.set()
+        await p.until(lambda: p.app.return_code == 0)
 
 
 # -- questions --------------------------------------------------------------------------------------------
@@ -196,13 +208,15 @@ async def test_what_was_not_delivered_comes_back_before_what_is_being_written(tm
 
 async def test_a_question_is_answered_by_keyboard_by_mouse_or_in_own_words(tmp_path: Path) -> None:
     turns = [answer(one, ids=f"{n}") for n in range(3) for one in (ASK, DONE)]
-    async with program(make_store(tmp_path), *turns, answer(ASK, ids="last"), settings=QUICK) as p:
+    last = [*(answer(ASK, ids=f"last{n}") for n in range(3)), answer(Hang())]
+    async with program(make_store(tmp_path), *turns, *last, settings=QUICK, size=(80, 24)) as p:
 
         async def answered(words: str) -> None:
             await p.until(lambda: task(p).status == "completed")
             await over(p)
             assert words in [text for text in texts(p) if text.startswith("ask_user")][-1]
 
+        assert not p.main.chat_bar.stop_button.display
         await p.say("/task go")
         await asked(p)
         panel = p.main.conversation.panel_controller.panel_view
@@ -242,23 +256,14 @@ async def test_a_question_is_answered_by_keyboard_by_mouse_or_in_own_words(tmp_p
         await over(p)
         assert task(p).status == "cancelled" and not box(p).display
 
-
-@pytest.mark.parametrize(("made", "size"), [(ASK, (80, 24)), (EDIT, (140, 40))], ids=["question", "approval"])
-async def test_what_waits_is_stopped_by_mouse_alone(tmp_path: Path, size: tuple[int, int], made: Any) -> None:
-    async with program(make_store(tmp_path), answer(made), settings=ASK_ALL, size=size) as p:
-        assert not p.main.chat_bar.stop_button.display
-        await p.say("/task go")
+        await p.say("/task is stopped by mouse alone")
         await asked(p)
         await p.pilot.pause()
         assert await p.pilot.click(".chat--stop")
         await over(p)
-        assert task(p).status == "cancelled" and "second line" in p.on_disk("one")
-        assert not p.main.chat_bar.stop_button.display
+        assert task(p).status == "cancelled" and not p.main.chat_bar.stop_button.display
 
-
-async def test_the_time_of_waiting_is_no_time_of_work(tmp_path: Path) -> None:
-    async with program(make_store(tmp_path), answer(ASK), answer(Hang()), settings=QUICK) as p:
-        await p.say("/task go")
+        await p.say("/task takes its time")  # that of waiting is none of work
         await asked(p)
         talk = p.main.conversation.current
         assert talk is not None
@@ -327,38 +332,29 @@ async def test_an_approval_shows_the_exact_change_and_is_refused_and_given_by_ke
         assert "better line" in p.on_disk("one")
 
 
-async def test_an_approval_is_given_for_the_task_by_mouse(tmp_path: Path) -> None:
+async def test_an_approval_is_answered_by_mouse_but_by_no_key_that_was_pressed_before_it_was_seen(
+    tmp_path: Path,
+) -> None:
+    gate = Gate()
+    best = ToolUse("edit_system_prompt", {"old": "better line", "new": "best line"})
     again = ToolUse("edit_system_prompt", {"old": "third line", "new": "last line"})
-    async with program(
-        make_store(tmp_path), answer(EDIT), answer(again), answer(DONE), settings=ASK_ALL
-    ) as p:
-        await p.say("/task go")
-        await asked(p)
-        await p.pilot.pause()
-        await p.pilot.click(".ask--choices", offset=(12, 0))
-        await p.until(lambda: box(p).choices.picked == 1)
-        await p.pilot.click(".ask--choices", offset=(12, 0))
-        await p.until(lambda: task(p).status == "completed")
-        await over(p)
-        assert "last line" in p.on_disk("one"), "the second call of the tool is not asked for"
-
-
-async def test_keys_pressed_before_it_was_seen_answer_nothing(tmp_path: Path) -> None:
-    async with program(make_store(tmp_path), answer(EDIT), settings=ASK_ALL) as p:
+    turns = [answer(EDIT, ids="0"), [gate, *answer(EDIT, ids="1")], answer(DONE, ids="d1")]
+    turns += [answer(best, ids="2"), answer(again, ids="3"), answer(DONE, ids="d2")]
+    model = GatedModel(turns)
+    async with program(make_store(tmp_path), model=model, settings=ASK_ALL, size=(140, 40)) as p:
         await p.say("/task go")
         await asked(p, seen=False)
         for keys in ["enter"], ["down", "enter"], ["1", "enter"], ["o", "k", "enter"]:
             await p.press(*keys)
             await p.pilot.pause()
             assert p.main.conversation.question is not None and "second line" in p.on_disk("one")
+        assert await p.pilot.click(".chat--stop")
+        await over(p)
+        assert task(p).status == "cancelled" and "second line" in p.on_disk("one")
+        assert not p.main.chat_bar.stop_button.display
 
-
-async def test_a_draft_begun_before_it_came_is_no_answer_however_late_it_is_sent(tmp_path: Path) -> None:
-    gate = Gate()
-    model = GatedModel([[gate, *answer(EDIT)], answer(DONE)])
-    async with program(make_store(tmp_path), model=model, settings=ASK_ALL) as p:
-        await p.say("/task go")
-        await p.until(lambda: model.requests)
+        await p.say("/task a draft begun before is no answer, however late it is sent")
+        await p.until(lambda: len(model.requests) == 2)
         await p.write("ok")
         gate.set()
         await asked(p)
@@ -370,6 +366,18 @@ async def test_a_draft_begun_before_it_came_is_no_answer_however_late_it_is_sent
         await p.write("ok")
         await p.press("enter")
         await p.until(lambda: "better line" in p.on_disk("one"))
+        await over(p)
+
+        await p.say("/task by mouse, for all of it")
+        await asked(p)
+        await p.pilot.pause()
+        await p.pilot.click(".ask--choices", offset=(12, 0))
+        await p.until(lambda: box(p).choices.picked == 1)
+        await p.pilot.click(".ask--choices", offset=(12, 0))
+        await p.until(lambda: task(p).status == "completed")
+        await over(p)
+        assert "best line" in p.on_disk("one")
+        assert "last line" in p.on_disk("one"), "the second call of the tool is not asked for"
 
 
 # -- leaving and coming back ------------------------------------------------------------------------------
@@ -430,17 +438,13 @@ async def test_coming_back_shows_everything_in_place(tmp_path: Path) -> None:
         assert len(set(texts(p))) == len(texts(p))
 
 
-async def test_an_approval_found_in_a_home_asks_for_trust_first(tmp_path: Path) -> None:
-    from personas.files import trust
-
+async def test_an_approval_found_in_a_home_shows_in_the_list_and_asks_for_trust_first(tmp_path: Path) -> None:
     store = make_store(tmp_path)
-    async with program(store, answer(EDIT), settings=ASK_ALL) as p:
-        await p.say("/task go")
-        await asked(p)
-        p.main.action_leave()
-        await p.until(lambda: p.app.return_code == 0)
-    trust.distrust(store.home.root)
-    async with program(store, answer(DONE), settings=ASK_ALL) as p:
+    await leave_waiting(store, answer(EDIT))
+    async with program(store, answer(DONE), settings=ASK_ALL, persona_id="two") as p:
+        await p.until(lambda: badge(p, "one") == "?")
+        assert p.main.conversation.question is None
+        await p.open("one")
         await asked(p)
         await p.press("1", "enter")
         await p.dialog(Confirm)
@@ -453,73 +457,36 @@ async def test_an_approval_found_in_a_home_asks_for_trust_first(tmp_path: Path) 
         await p.until(lambda: "better line" in p.on_disk("one"))
 
 
-async def test_a_task_of_another_persona_found_waiting_shows_in_the_list(tmp_path: Path) -> None:
-    store = make_store(tmp_path)
-    async with program(store, answer(ASK), settings=QUICK, persona_id="two") as p:
-        await p.say("/task go")
-        await asked(p)
-        p.main.action_leave()
-        await p.until(lambda: p.app.return_code == 0)
-    async with program(store, settings=QUICK, persona_id="one") as p:
-        await p.until(lambda: badge(p, "two") == "?")
-        assert p.main.conversation.question is None
-
-
-async def test_quitting_can_wait_for_the_agent(tmp_path: Path) -> None:
-    gate = Gate()
-    model = GatedModel([[gate, *answer("Ready.")]])
-    async with program(make_store(tmp_path), model=model) as p:
-        await p.say("go")
-        await p.until(lambda: model.requests)
-        p.main.action_leave()
-        await p.dialog(QuitDialog)
-        await p.press("w")
-        await p.until(lambda: p.app.screen is p.main)
-        assert p.app.return_code is None
-        gate.set()
-        await p.until(lambda: p.app.return_code == 0)
-
-
 async def test_an_interrupted_task_is_told_and_goes_on_only_when_asked(tmp_path: Path) -> None:
     store = make_store(tmp_path)
-    async with program(store, answer("Hello.")) as p:
-        await p.run_to_end("hi")
-    session = store.session_of("one")
-    assert session is not None
+    session = start_session(store, "one")
     left = Job(persona_id="one", session_id=session, status="thinking", original_prompt="go", step_count=2)
     log_event(store, "started", left)
+    leave_chat(store.home, {"one": "and be brief"})
     async with program(store, answer(DONE), settings=QUICK) as p:
-        await p.until(lambda: any("at step 2" in text and "/continue" in text for text in texts(p)))
+        await p.until(
+            lambda: any("while this task was at step 2. /continue goes on" in text for text in texts(p))
+        )
+        await p.until(lambda: p.main.chat_bar.draft == "and be brief")
+        assert p.main.conversation.panel.state is PanelState.VISIBLE, "whatever is in the chat bar"
         assert not p.main.conversation.running and p.main.conversation.question is None
+        p.main.chat_bar.set_draft("")
         p.main.action_continue_task()
         await p.until(lambda: task(p).status == "completed")
         await over(p)
         assert task(p).id == left.id
 
 
-async def test_an_answer_that_was_cut_short_can_be_continued_too(tmp_path: Path) -> None:
-    async with program(make_store(tmp_path), answer("Half", stop_reason="max_tokens"), answer("Whole.")) as p:
-        await p.run_to_end("go")
-        assert "/continue" in str(p.main.chat_bar.input.placeholder)
-        await p.say("/continue")
-        await p.until(lambda: texts(p)[-1] == "Whole.")
-        await over(p)
-        assert "/continue" not in str(p.main.chat_bar.input.placeholder)
-
-
 async def test_a_draft_that_was_not_written_for_the_question_answers_only_at_the_second_enter(
     tmp_path: Path,
 ) -> None:
     store = make_store(tmp_path)
-    async with program(store, answer(ASK), settings=QUICK) as p:
-        await p.say("/task go")
-        await asked(p)
-        p.main.action_leave()
-        await p.until(lambda: p.app.return_code == 0)
+    await leave_waiting(store, answer(ASK))
     leave_chat(store.home, {"one": "the third"})
     async with program(store, answer(DONE), settings=QUICK) as p:
         await asked(p)
         await p.until(lambda: p.main.chat_bar.draft == "the third" and label(p) == "Reply")
+        assert p.main.chat_bar.mode == "running"
         await p.until(lambda: {("Enter", "reply"), ("Tab", "queue")} <= {*p.main.query_one(KeyLine)._keys})
         await p.press("enter")
         await p.told("Enter gives this as the answer")

@@ -21,23 +21,11 @@ from personas.files import trust
 from personas.files.journal import Journal
 from personas.store import Store
 from tests.support.program import Gate, GatedModel, Program, make_store, program
-from tests.tui.test_app_tasks import (
-    ASK,
-    ASK_ALL,
-    DONE,
-    EDIT,
-    QUICK,
-    asked,
-    badge,
-    label,
-    over,
-    own_settings,
-    task,
-    texts,
-)
+from tests.support.task_bench import leave_waiting
+from tests.support.task_screen import ASK, ASK_ALL, DONE, EDIT, QUICK, asked, badge, label, over, task, texts
 from tui.settings.schema import Settings
 
-__all__ = ["own_settings"]
+pytestmark = pytest.mark.usefixtures("own_settings_file")
 
 LAST = ToolUse("ask_user", {"question": "Delete everything?", "options": ["yes", "no"]})
 
@@ -58,17 +46,12 @@ class Other:
         await self.runner.wait("one")
 
 
-async def started(p: Program, *answers: Any) -> None:
-    """Another program begins a task that waits now."""
-    other = Other(p.store, *answers)
-    await other.runner.start(other.chat, "From elsewhere.")
-    await other.leave_waiting(p)
-
-
-async def test_a_question_that_another_program_asks_is_seen(tmp_path: Path) -> None:
+async def test_a_question_that_another_program_asks_is_seen_and_its_task_at_work_is_left_alone(
+    tmp_path: Path,
+) -> None:
     async with program(make_store(tmp_path), answer("Hi."), answer(DONE), settings=QUICK) as p:
         await p.run_to_end("hello")
-        await started(p, answer(ASK))
+        await leave_waiting(p.store, answer(ASK), prompt="From elsewhere.")
         await asked(p)
         assert texts(p)[:3] == ["hello", "Hi.", "From elsewhere."] and badge(p, "one") == "?"
         await p.press("1", "enter")
@@ -76,13 +59,27 @@ async def test_a_question_that_another_program_asks_is_seen(tmp_path: Path) -> N
         await over(p)
         assert [text for text in texts(p) if text == "From elsewhere."] == ["From elsewhere."]
 
+        gate = Gate()
+        other_model = GatedModel([answer("First."), [gate, *answer(DONE)]])
+        other = Other(p.store, model=other_model)
+        await other.runner.start(other.chat, "From elsewhere.")
+        await p.until(lambda: badge(p, "one") == "●" and "First." in texts(p))
+        assert "Another program" in str(p.main.chat_bar.input.placeholder)
+        p.main.action_stop_agent()
+        await p.told("stopped there")
+        assert p.app.screen is p.main
+        gate.set()
+        await other.runner.wait("one")
+        await p.until(lambda: badge(p, "one") == "" and texts(p)[-1].startswith("Task complete"))
+        assert "Another program" not in str(p.main.chat_bar.input.placeholder)
+
 
 @pytest.mark.parametrize("made", [ASK, EDIT], ids=["question", "approval"])
 async def test_an_answer_to_what_was_answered_elsewhere_comes_back(tmp_path: Path, made: ToolUse) -> None:
     store = make_store(tmp_path)
     trust.trust(store.home.root)
     async with program(store, settings=ASK_ALL) as p:
-        await started(p, answer(made))
+        await leave_waiting(p.store, answer(made), prompt="From elsewhere.")
         shown = await asked(p)
         p.main.conversation.history.catching_up = True  # what the screen shows stays what it was
         other = Other(store, answer(LAST, ids="later"))
@@ -108,15 +105,12 @@ async def test_an_answer_to_what_was_answered_elsewhere_comes_back(tmp_path: Pat
         assert found is not None and found.pending_question == "Delete everything?"
 
 
-@pytest.mark.parametrize("made", [ASK, EDIT], ids=["question", "approval"])
-async def test_a_message_from_before_the_question_does_not_become_its_answer(
-    tmp_path: Path, made: ToolUse
-) -> None:
+async def test_a_message_from_before_the_question_does_not_become_its_answer(tmp_path: Path) -> None:
     store = make_store(tmp_path)
     trust.trust(store.home.root)
     async with program(store, answer(DONE), settings=ASK_ALL) as p:
         p.main.conversation.history.catching_up = True  # the screen knows nothing of it
-        await started(p, answer(made))
+        await leave_waiting(p.store, answer(EDIT), prompt="From elsewhere.")
         assert p.main.conversation.question is None
         await p.say("ok")
         await p.until(lambda: p.main.conversation.question is not None and p.main.chat_bar.draft == "ok")
@@ -129,26 +123,18 @@ async def test_a_message_from_before_the_question_does_not_become_its_answer(
         assert found is not None and found.is_waiting and "second line" in p.on_disk("one")
 
 
-async def test_a_task_at_work_in_another_program_is_seen_and_left_alone(tmp_path: Path) -> None:
-    gate = Gate()
-    other_model = GatedModel([answer("First."), [gate, *answer(DONE)]])
-    async with program(make_store(tmp_path), settings=QUICK) as p:
-        other = Other(p.store, model=other_model)
-        await other.runner.start(other.chat, "From elsewhere.")
-        await p.until(lambda: badge(p, "one") == "●" and "First." in texts(p))
-        assert "Another program" in str(p.main.chat_bar.input.placeholder)
-        p.main.action_stop_agent()
-        await p.told("stopped there")
-        assert p.app.screen is p.main
-        gate.set()
-        await other.runner.wait("one")
-        await p.until(lambda: badge(p, "one") == "" and texts(p)[-1].startswith("Task complete"))
-        assert "Another program" not in str(p.main.chat_bar.input.placeholder)
+async def test_what_another_program_says_is_shown_and_the_conversation_that_it_began(tmp_path: Path) -> None:
+    store = make_store(tmp_path)
+    session = open_session(store, "one", start_session(store, "one"))
+    session.record(AgentStart(run_id="run_1", seq=0, at=0.0))
+    session.add(UserTurn(content="go"))
+    session.close()
+    async with program(store, answer("Here.")) as p:
+        await p.until(lambda: any("in the middle of this answer" in text for text in texts(p)))
+        await Other(store, answer("Whole.")).chat.send("again")
+        await p.until(lambda: "Whole." in texts(p))
+        await p.until(lambda: texts(p) == ["go", "again", "Whole."])  # no longer that an answer was cut
 
-
-async def test_a_conversation_that_another_program_began_is_the_one_that_is_shown(tmp_path: Path) -> None:
-    async with program(make_store(tmp_path), answer("Hi."), answer("Here.")) as p:
-        await p.run_to_end("hello")
         other = Other(p.store, answer("New."), answer("More."))
         other.chat.load()
         new = other.chat.clear()
@@ -160,20 +146,7 @@ async def test_a_conversation_that_another_program_began_is_the_one_that_is_show
         assert talk is not None and talk.chat is not None and talk.chat.session_id == new
         await p.main.conversation.history.load_older()
         await p.run_to_end("from here")
-        assert texts(p)[-2:] == ["from here", "Here."] and "hello" not in texts(p)
-
-
-async def test_that_an_answer_was_cut_is_not_said_below_one_that_came_after_it(tmp_path: Path) -> None:
-    store = make_store(tmp_path)
-    session = open_session(store, "one", start_session(store, "one"))
-    session.record(AgentStart(run_id="run_1", seq=0, at=0.0))
-    session.add(UserTurn(content="go"))
-    session.close()
-    async with program(store) as p:
-        await p.until(lambda: any("in the middle of this answer" in text for text in texts(p)))
-        await Other(store, answer("Whole.")).chat.send("again")
-        await p.until(lambda: "Whole." in texts(p))
-        await p.until(lambda: texts(p) == ["go", "again", "Whole."])
+        assert texts(p)[-2:] == ["from here", "Here."] and "go" not in texts(p)
 
 
 async def test_the_words_that_began_a_refused_task_come_back_as_they_were_typed(tmp_path: Path) -> None:
@@ -191,13 +164,17 @@ async def test_the_words_that_began_a_refused_task_come_back_as_they_were_typed(
         await p.until(lambda: not p.main.conversation.runs.working)
 
 
-async def test_a_disk_that_is_full_takes_neither_the_question_nor_the_answer(
+async def test_a_disk_that_is_full_takes_neither_question_nor_answer_and_gives_nothing_back_that_has_arrived(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def refuse(*_args: Any, **_options: Any) -> None:
         raise StorageError("Could not write: the disk is full")
 
-    async with program(make_store(tmp_path), answer(ASK), answer(DONE), settings=QUICK) as p:
+    gate = Gate()
+    model = GatedModel(
+        [answer(ASK), answer(DONE, ids="done"), answer("One."), [gate, *answer(EDIT, ids="last")]]
+    )
+    async with program(make_store(tmp_path), model=model, settings=QUICK) as p:
         await p.say("/task go")
         await asked(p)
         with monkeypatch.context() as full:
@@ -210,15 +187,8 @@ async def test_a_disk_that_is_full_takes_neither_the_question_nor_the_answer(
         await over(p)
         assert p.main.chat_bar.draft == ""
 
-
-async def test_words_that_the_conversation_has_do_not_come_back_when_it_fails_later(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    gate = Gate()
-    model = GatedModel([answer("One."), [gate, *answer(EDIT)]])
-    async with program(make_store(tmp_path), model=model, settings=QUICK) as p:
         await p.say("/task go")
-        await p.until(lambda: len(model.requests) == 2)
+        await p.until(lambda: len(model.requests) == 4)
         monkeypatch.setattr(Journal, "append", lambda *_a, **_o: (_ for _ in ()).throw(StorageError("full")))
         gate.set()
         await over(p)

@@ -18,8 +18,8 @@ from agent.transcript.older_task_log import SUFFIX
 from personas.files import trust
 from personas.store import Store
 from tests.support.program import Program, make_store, program
-from tests.support.task_bench import logged, session_file
-from tests.tui.test_app_tasks import (
+from tests.support.task_bench import leave_waiting, logged, session_file
+from tests.support.task_screen import (
     ASK,
     ASK_ALL,
     DONE,
@@ -28,8 +28,9 @@ from tests.tui.test_app_tasks import (
     asked,
     badge,
     label,
+    leave,
     over,
-    own_settings,
+    queued,
     task,
     texts,
 )
@@ -39,12 +40,7 @@ from tui.screens.dialogs.confirm import Confirm
 from tui.settings.schema import Settings
 from tui.widgets.footer import KeyLine
 
-__all__ = ["own_settings"]
-
-
-async def leave(p: Program) -> None:
-    p.main.action_leave()
-    await p.until(lambda: p.app.return_code == 0)
+pytestmark = pytest.mark.usefixtures("own_settings_file")
 
 
 def look(p: Program) -> dict[str, Any]:
@@ -96,15 +92,16 @@ async def test_what_waits_looks_as_before_the_restart(
         assert "1 min 4" in texts(p)[-1]
 
 
-async def test_what_was_found_waiting_is_given_up_by_key_and_mouse(tmp_path: Path) -> None:
+async def test_what_was_found_waiting_is_given_up_by_key_and_mouse_and_what_was_queued_comes_back(
+    tmp_path: Path,
+) -> None:
     store = make_store(tmp_path)
-    async with program(store, answer(ASK), settings=QUICK) as p:
-        await p.say("/task go")
-        await asked(p)
-        await leave(p)
+    await leave_waiting(store, answer(ASK))
     async with program(store, answer("Hi."), settings=QUICK) as p:
         await asked(p)
-        await p.pilot.pause()
+        p.main.chat_bar.set_draft("kept", older=True)
+        await p.press("tab")
+        await p.until(lambda: queued(p) == [("kept", True)])
         for how, key in ("escape", "n"), ("ctrl+c", "n"), ("mouse", "y"):
             if how == "mouse":
                 assert await p.pilot.click(".chat--stop")
@@ -115,6 +112,7 @@ async def test_what_was_found_waiting_is_given_up_by_key_and_mouse(tmp_path: Pat
             await p.press(key)
             await p.until(lambda: p.app.screen is p.main)
         await p.until(lambda: task(p).status == "cancelled" and p.main.conversation.question is None)
+        await p.until(lambda: p.main.chat_bar.draft == "kept" and queued(p) == [])
         await p.until(lambda: texts(p)[-1].startswith("Task stopped · 1 step"))
         assert ("Esc", "stop") not in p.main.query_one(KeyLine)._keys
         await p.run_to_end("hello")
@@ -207,11 +205,14 @@ async def test_steps_and_ends_of_all_earlier_tasks_are_told_by_the_next_program(
         assert texts(p) == [text for text in shown if text == "step 1" or not text.startswith("step ")]
 
 
-async def test_a_task_that_went_on_after_its_limit_is_told_as_it_was_at_both_ends(tmp_path: Path) -> None:
+async def test_a_task_that_went_on_after_its_limit_and_why_one_failed_are_told_by_the_next_program_too(
+    tmp_path: Path,
+) -> None:
     store = make_store(tmp_path)
     more = ToolUse("edit_system_prompt", {"old": "third line", "new": "last line"})
     short = Settings(max_steps=2, task_pause=0.0)
     steps = [answer(EDIT), answer("Words."), answer(more, ids="more"), answer(DONE, ids="done")]
+    steps += [answer(ToolUse("get_persona", {}), ids="of the one that fails")]
     async with program(store, *steps, settings=short) as p:
         await p.say("/task go")
         await p.until(lambda: task(p) is not None and task(p).status == "limit")
@@ -219,25 +220,16 @@ async def test_a_task_that_went_on_after_its_limit_is_told_as_it_was_at_both_end
         await p.say("/continue")
         await p.until(lambda: task(p).status == "completed")
         await over(p)
-        shown = texts(p)
-        await leave(p)
-    assert [text for text in shown if text.startswith("Task stopped by a limit · 2 steps")]
-    async with program(store) as p:
-        assert texts(p) == shown
-        limit = next(text for text in texts(p) if text.startswith("Task stopped by a limit"))
-        assert "+better line" in limit and "last line" not in limit
-
-
-async def test_why_a_task_failed_is_told_once_and_by_the_next_program_too(tmp_path: Path) -> None:
-    store = make_store(tmp_path)
-    async with program(store, answer(EDIT), settings=QUICK) as p:
         await p.say("/task go")
-        await p.until(lambda: task(p) is not None and task(p).status == "error")
+        await p.until(lambda: task(p).status == "error")
         await over(p)
         await p.until(lambda: texts(p)[-1].startswith("Task failed · 2 steps"))
         shown = texts(p)
         await leave(p)
     (why,) = [text for text in shown if "The script has no further answer." in text]
     assert why.startswith("The task failed at step 2: ")
-    async with program(store, settings=QUICK) as p:
+    assert [text for text in shown if text.startswith("Task stopped by a limit · 2 steps")]
+    async with program(store) as p:
         assert texts(p) == shown
+        limit = next(text for text in texts(p) if text.startswith("Task stopped by a limit"))
+        assert "+better line" in limit and "last line" not in limit

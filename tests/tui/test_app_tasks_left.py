@@ -4,31 +4,30 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
+
 from agent.models.scripted import Hang, ToolUse, answer
 from personas.files import trust
-from tests.support.drafts import leave_chat, recall
+from tests.support.drafts import recall
 from tests.support.program import Program, make_store, program
-from tests.tui.test_app_tasks import (
+from tests.support.task_bench import leave_waiting
+from tests.support.task_screen import (
     ASK_ALL,
     DONE,
     EDIT,
     QUICK,
     asked,
     label,
+    leave,
     over,
-    own_settings,
     queued,
     task,
     texts,
 )
-from tests.tui.test_app_tasks_found import leave
 from tests.tui.test_undelivered_messages import copy_of
-from tui.chat.panel_state import PanelState
-from tui.screens.dialogs.confirm import Confirm
-from tui.settings.schema import Settings
 from tui.widgets.footer import KeyLine
 
-__all__ = ["own_settings"]
+pytestmark = pytest.mark.usefixtures("own_settings_file")
 
 
 def keys(p: Program) -> list[tuple[str, str]]:
@@ -42,12 +41,9 @@ NAME = ToolUse("update_persona_name", {"name": "Other"})
 async def test_every_call_beside_one_that_waited_is_asked_for_in_the_next_program(tmp_path: Path) -> None:
     store = make_store(tmp_path)
     trust.trust(store.home.root)
-    async with program(store, answer(EDIT, NAME), settings=ASK_ALL) as p:
-        await p.say("/task go")
-        first = await asked(p)
-        await leave(p)
+    await leave_waiting(store, answer(EDIT, NAME))
     async with program(store, answer(DONE), settings=ASK_ALL) as p:
-        await asked(p)
+        first = await asked(p)
         await p.press("1", "enter")
         await p.until(lambda: p.main.conversation.question not in (None, first))
         second = await asked(p)
@@ -61,52 +57,12 @@ async def test_every_call_beside_one_that_waited_is_asked_for_in_the_next_progra
         assert store.get("one").name == "Other"
 
 
-async def test_a_message_between_does_not_take_the_task_away_that_can_be_continued(tmp_path: Path) -> None:
-    short = Settings(max_steps=1, task_pause=0.0)
-    answers = [answer(EDIT), answer("It was the second line."), answer(DONE)]
-    async with program(make_store(tmp_path), *answers, settings=short) as p:
-        await p.say("/task go")
-        await p.until(lambda: task(p) is not None and task(p).status == "limit")
-        await over(p)
-        await p.run_to_end("what did you change?")
-        await over(p)
-        await p.until(lambda: "/continue" in str(p.main.chat_bar.input.placeholder))
-        await p.until(lambda: label(p) == "Continue")
-        p.main.focus_chat()
-        await p.write("x")
-        await p.until(lambda: label(p) == "Send")
-        await p.press("backspace")
-        await p.until(lambda: label(p) == "Continue")
-        await p.pilot.click(p.main.chat_bar.query_one(".chat--act"))
-        await p.until(lambda: task(p).status == "completed")
-        await over(p)
-        await p.until(lambda: label(p) == "Send")
-        assert len([text for text in texts(p) if text.startswith("Task stopped by a limit")]) == 1
-
-
-async def test_an_interrupted_task_is_seen_at_the_start_whatever_is_in_the_chat_bar(tmp_path: Path) -> None:
-    store = make_store(tmp_path)
-    async with program(store, answer(EDIT), [*answer("Then")[:2], Hang()], settings=QUICK) as p:
-        await p.say("/task go")
-        await p.until(lambda: "step 2" in texts(p))
-        await p.say("and be brief")
-        killed = copy_of(store, tmp_path / "killed" / "home")
-        p.main.conversation.tasks.stop()
-    async with program(killed, settings=QUICK) as p:
-        await p.until(lambda: p.main.chat_bar.input.text)
-        assert p.main.conversation.panel.state is PanelState.VISIBLE
-        assert any("while this task was at step 2. /continue goes on" in text for text in texts(p))
-
-
 async def test_what_is_said_beside_a_found_question_is_queued_edited_and_heard_once_it_is_answered(
     tmp_path: Path,
 ) -> None:
     store = make_store(tmp_path)
     trust.trust(store.home.root)
-    async with program(store, answer(EDIT), settings=ASK_ALL) as p:
-        await p.say("/task go")
-        await asked(p)
-        await leave(p)
+    await leave_waiting(store, answer(EDIT))
     async with program(store, answer(DONE), answer(DONE), settings=ASK_ALL) as p:
         await asked(p)
         p.main.chat_bar.set_draft("from before", older=True)
@@ -128,27 +84,7 @@ async def test_what_is_said_beside_a_found_question_is_queued_edited_and_heard_o
         assert "better line" in p.on_disk("one") and "from before" in texts(p)
 
 
-async def test_what_was_queued_beside_a_found_question_comes_back_when_the_task_is_given_up(
-    tmp_path: Path,
-) -> None:
-    store = make_store(tmp_path)
-    async with program(store, answer(EDIT), settings=ASK_ALL) as p:
-        await p.say("/task go")
-        await asked(p)
-        await leave(p)
-    async with program(store, settings=ASK_ALL) as p:
-        await asked(p)
-        p.main.chat_bar.set_draft("kept", older=True)
-        await p.press("tab")
-        await p.until(lambda: queued(p) == [("kept", True)])
-        p.main.conversation.tasks.stop()
-        await p.dialog(Confirm)
-        await p.press("y")
-        await p.until(lambda: task(p).status == "cancelled" and p.main.chat_bar.draft == "kept")
-        assert queued(p) == []
-
-
-async def test_an_answer_written_before_a_restart_is_given_by_the_first_enter_and_no_other_draft_is(
+async def test_an_answer_written_before_a_restart_is_given_by_the_first_enter(
     tmp_path: Path,
 ) -> None:
     store = make_store(tmp_path)
@@ -159,10 +95,6 @@ async def test_an_answer_written_before_a_restart_is_given_by_the_first_enter_an
         p.main.chat_bar.set_draft("no because X")
         await p.until(lambda: recall(store.home).answers == {"one": question.id})
         await leave(p)
-    with_other_draft = copy_of(store, tmp_path / "other" / "home")
-    leave_chat(
-        with_other_draft.home, {"one": "something else"}
-    )  # without the drafts of the home it is a copy of
     async with program(store, answer(DONE), settings=ASK_ALL) as p:
         await asked(p)
         await p.until(lambda: label(p) == "Reply" and p.main.chat_bar.mode == "asking")
@@ -174,9 +106,6 @@ async def test_an_answer_written_before_a_restart_is_given_by_the_first_enter_an
         await over(p)
         assert any("because X" in str(turn) for turn in p.main.conversation.current.chat.turns)
         assert "better line" not in p.on_disk("one")
-    async with program(with_other_draft, settings=ASK_ALL) as p:
-        await asked(p)
-        assert p.main.chat_bar.draft == "something else" and p.main.chat_bar.mode == "running"
 
 
 async def test_a_hand_edit_is_one_line_that_opens(tmp_path: Path) -> None:

@@ -31,9 +31,7 @@ NOISE = 0.016
 """Seconds of work from a key to its letter that nobody sees: one frame."""
 
 
-@pytest.fixture(autouse=True)
-def own_settings(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("PERSONA_CONFIG", str(tmp_path / "config.toml"))
+pytestmark = pytest.mark.usefixtures("own_settings_file")
 
 
 def whose(messages: Any) -> tuple[str, int]:

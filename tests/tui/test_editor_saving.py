@@ -15,16 +15,13 @@ from tests.support.screen import at_once
 from tui.document import debounce
 from tui.document import document as gone
 from tui.screens.dialogs.conflict import ConflictDialog
-from tui.screens.main import screen as main
 from tui.widgets.text import document_editor
 
 
 @pytest.fixture(autouse=True)
-def quick(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(debounce, "PAUSE", 0.02)
+def quick(quick_typing: None, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(debounce, "LONGEST", 60)
     monkeypatch.setattr(document_editor, "FRESH", 600)
-    monkeypatch.setattr(main, "LOOK_EVERY", 0.03)
 
 
 async def test_typing_is_saved_on_a_pause_and_changes_one_line_of_the_file(tmp_path: Path) -> None:

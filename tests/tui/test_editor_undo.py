@@ -8,15 +8,12 @@ import pytest
 
 from agent.models.scripted import ToolUse, answer
 from tests.support.program import make_store, program
-from tui.document import debounce
 from tui.screens.dialogs.conflict import ConflictDialog
 
 TEXT = "first line\nsecond line\nthird line\n"
 
 
-@pytest.fixture(autouse=True)
-def quick(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(debounce, "PAUSE", 0.02)
+pytestmark = pytest.mark.usefixtures("quick_typing")
 
 
 def edits(*pairs: tuple[str, str]) -> list[list[object]]:

@@ -35,7 +35,6 @@ async def test_a_disk_that_refuses_once_at_the_start_is_asked_again(
         return await work(*given)
 
     monkeypatch.setattr(place, name, refuse)
-    monkeypatch.setattr("tui.screens.main.screen.LOOK_EVERY", 0.05)
     async with program(make_store(tmp_path), answer("Yes."), ready=False) as p:
         await p.told("Not read: Input/output error. This is tried again.")
         await p.until(lambda: p.main.conversation.current is not None)
@@ -59,7 +58,6 @@ async def test_what_is_written_is_remembered_where_the_disk_never_lets_the_progr
     queued = [OutboxMessage("two", "id", "queued", "", "queued")]
     ui_state.save(store.home, ui_state.UiState(last))
     leave_chat(store.home, {"two": "of before"}, queued if place != "ids" else [])
-    monkeypatch.setattr("tui.screens.main.screen.LOOK_EVERY", 0.05)
     with monkeypatch.context() as broken:
         broken.setattr(AsyncStore, "ids", refuse)
         if place == "outbox":

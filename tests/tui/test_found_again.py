@@ -10,14 +10,11 @@ from agent.chat.chat import Chat
 from agent.models.scripted import ScriptedModel, ToolUse, answer
 from personas.store import Store
 from tests.support.program import Program, make_store, program
-from tui.document import debounce
 
 NAME = ToolUse("update_persona_name", {"name": "Sunny"})
 
 
-@pytest.fixture(autouse=True)
-def quick(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(debounce, "PAUSE", 0.02)
+pytestmark = pytest.mark.usefixtures("quick_typing")
 
 
 async def test_the_cursor_of_reading_mode_stands_on_the_turn_that_was_found(tmp_path: Path) -> None:

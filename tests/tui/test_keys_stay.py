@@ -10,15 +10,9 @@ from personas.changes import DeleteTestInput
 from personas.versions.authorship import USER
 from tests.support.program import Program, make_store, program
 from tests.tui.test_typing_meets_agent import TWO_INPUTS, agent, contents
-from tui.document import debounce
 from tui.document import document as gone
-from tui.screens.main import screen as main
 
-
-@pytest.fixture(autouse=True)
-def quick(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(debounce, "PAUSE", 0.02)
-    monkeypatch.setattr(main, "LOOK_EVERY", 0.12)
+pytestmark = pytest.mark.usefixtures("quick_typing")
 
 
 async def go_into(p: Program, typed: str = "") -> None:

@@ -21,14 +21,11 @@ from tui.drafts.store import DraftStore
 from tui.screens.dialogs.confirm import Confirm
 from tui.screens.dialogs.quit_dialog import QuitDialog
 from tui.screens.dialogs.text_prompt import AskText
-from tui.screens.main import screen as main
 
 
 @pytest.fixture(autouse=True)
-def quick(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def quick(quick_typing: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
-    monkeypatch.setattr(debounce, "PAUSE", 0.02)
-    monkeypatch.setattr(main, "LOOK_EVERY", 0.12)
 
 
 def refuse(*_: object, **__: object) -> Any:

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import asyncio
 import threading
 from pathlib import Path
+from typing import Any
 
 import pytest
+from textual.events import Key
 
 from agent.models.anthropic.client import AnthropicModel
 from agent.models.scripted import answer
@@ -28,9 +31,7 @@ FILES = {
 }
 
 
-@pytest.fixture(autouse=True)
-def own_settings(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("PERSONA_CONFIG", str(tmp_path / "config.toml"))
+pytestmark = pytest.mark.usefixtures("own_settings_file")
 
 
 def strip(p: Program) -> str:
@@ -153,14 +154,26 @@ async def test_keys_in_the_queue_go_to_the_proposal_that_they_are_for(
         by = Author("agent", "s", key, "Warmer.")
         run = proposals.ProposalStore(Store(store.home), key, by)
         run.change(key, EditPrompt("kind", "warm"), revision=None, by=by)
-    refuse, may_go_on = proposals.refuse, threading.Event()
-    monkeypatch.setattr(proposals, "refuse", lambda *given: may_go_on.wait(600) and refuse(*given))
-    monkeypatch.setattr(key_order, "LONGEST", 600.0)
+    refuse, begun, may_go_on = proposals.refuse, threading.Event(), threading.Event()
+
+    def slow(*given: Any) -> Any:
+        begun.set()
+        assert may_go_on.wait(600)
+        return refuse(*given)
+
+    monkeypatch.setattr(proposals, "refuse", slow)
+    monkeypatch.setattr(key_order, "LONGEST", 60.0)
     async with program(store, persona_id="p0") as p:
         await p.say("/review")
         dialog = await proposal(p, "1")
-        await p.press("x", "e")  # the disk is slow
-        await p.write("Shy, x.")
+        # What comes while the disk is slow waits in turns of the loop: it is sent at once, not waited for key by key.
+        p.app.post_message(Key("x", "x"))
+        while not begun.is_set():
+            await asyncio.sleep(0.001)
+        for letter in "eShy, x.":
+            p.app.post_message(Key("space" if letter == " " else letter, letter))
+        for _ in range(100):
+            await asyncio.sleep(0)
         assert p.app.screen is dialog
         may_go_on.set()
         await p.until(lambda: isinstance(p.app.screen, AskText) and "Shy, x." in drawn(p.app.screen))

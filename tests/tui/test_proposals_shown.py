@@ -4,9 +4,6 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import pytest
-
-import tui.screens.main.screen as main
 from personas.changes import Change, EditPrompt, SetName
 from personas.library_store import LibraryStore
 from personas.proposals import ProposalStore, open_proposals
@@ -18,11 +15,6 @@ from tests.support.screen import drawn
 from tui.screens.dialogs.proposal import ShowProposal
 from tui.screens.dialogs.versions import Versions
 from tui.widgets.virtual_list import VirtualList
-
-
-@pytest.fixture(autouse=True)
-def looks_often(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(main, "LOOK_EVERY", 0.05)
 
 
 def propose(store: Store, change: Change, run_id: str, request: str = "Do it.") -> ProposalStore:

@@ -25,7 +25,6 @@ def bottom_line(p: Program) -> str:
 async def test_the_model_is_named_as_soon_as_what_it_goes_by_is_mended(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(main, "LOOK_EVERY", 0.05)
     settings = preferences(tmp_path, 'max_steps = "many"\n')
     async with program(
         make_store(tmp_path), preferences=settings, make_model=settings.make_model, ready=False
@@ -44,7 +43,6 @@ async def test_the_model_is_named_as_soon_as_what_it_goes_by_is_mended(
 async def test_a_conversation_that_could_not_be_opened_is_once_what_was_wrong_is_mended(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(main, "LOOK_EVERY", 0.05)
     store = make_store(tmp_path)
     async with program(store, answer("Said before.")) as p:
         await p.run_to_end("hello")
@@ -97,7 +95,6 @@ async def test_the_page_of_settings_shows_the_file_as_it_is(
 async def test_a_file_that_is_broken_elsewhere_is_told_and_what_held_holds(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(main, "LOOK_EVERY", 0.05)
     settings = preferences(tmp_path, "retries = 2\n")
     async with program(
         make_store(tmp_path), model=ScriptedModel([answer("Fine.")]), preferences=settings

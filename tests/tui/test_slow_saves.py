@@ -21,10 +21,7 @@ from tui.document import debounce
 from tui.screens.dialogs.confirm import Confirm
 from tui.widgets.text.document_editor import DocumentEditor
 
-
-@pytest.fixture(autouse=True)
-def quick(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(debounce, "PAUSE", 0.02)
+pytestmark = pytest.mark.usefixtures("quick_typing")
 
 
 def kept(store: Store) -> dict[str, str]:

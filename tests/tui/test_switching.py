@@ -16,13 +16,11 @@ from tests.support.drafts import unsaved
 from tests.support.program import ONE, TWO, Program, make_store, program
 from tui.document import debounce
 from tui.document import document as gone
-from tui.screens.main import screen as main
 
 
 @pytest.fixture(autouse=True)
 def quick(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(debounce, "PAUSE", 60)
-    monkeypatch.setattr(main, "LOOK_EVERY", 0.12)
 
 
 async def test_a_file_that_is_read_slowly_is_not_taken_for_that_of_the_persona_opened_since(

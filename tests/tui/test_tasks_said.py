@@ -23,7 +23,6 @@ from tests.support.program import Gate, GatedModel, Program, make_store, program
 from tui.chat.export import as_markdown
 from tui.cli import error_handling as boundary
 from tui.screens.dialogs.quit_dialog import QuitDialog
-from tui.screens.main import screen as main
 from tui.settings.schema import Settings
 from tui.widgets.footer import KeyLine
 
@@ -37,9 +36,7 @@ REPORT = (
 
 
 @pytest.fixture(autouse=True)
-def own_settings(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("PERSONA_CONFIG", str(tmp_path / "config.toml"))
-    monkeypatch.setattr(main, "LOOK_EVERY", 0.05)
+def own_settings(own_settings_file: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "config.toml").write_text("task_pause = 0\n", encoding="utf-8")
 
 

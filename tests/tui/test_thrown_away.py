@@ -15,17 +15,13 @@ from tests.support.drafts import leave_behind, unsaved
 from tests.support.program import Program, make_store, program
 from tui.document import debounce
 from tui.document import document as gone
-from tui.drafts.draft import PROMPT, Draft
+from tui.document.text_slot import PROMPT
+from tui.drafts.draft import Draft
 from tui.drafts.unsaved_text import UnsavedText
 from tui.screens.dialogs.confirm import Confirm
 from tui.screens.dialogs.picker import Picker
-from tui.screens.main import screen as main
 
-
-@pytest.fixture(autouse=True)
-def quick(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(debounce, "PAUSE", 0.02)
-    monkeypatch.setattr(main, "LOOK_EVERY", 0.12)
+pytestmark = pytest.mark.usefixtures("quick_typing")
 
 
 def left(home: Home, persona_id: str = "one") -> dict[str, tuple[str, str]]:

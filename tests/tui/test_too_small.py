@@ -13,7 +13,7 @@ from agent.models.scripted import answer
 from tests.support.dialogs import DIALOGS
 from tests.support.program import Program, make_store, program
 from tests.support.screen import drawn
-from tests.tui.test_app_tasks import ASK, ASK_ALL, DONE, EDIT, asked, box, over, task
+from tests.support.task_screen import ASK, ASK_ALL, DONE, EDIT, asked, box, over, task
 from tui.screens.dialogs.base import Dialog
 from tui.screens.dialogs.confirm import Confirm
 from tui.screens.dialogs.conflict import ConflictDialog

@@ -23,7 +23,6 @@ from tui.drafts.outbox import recover_messages
 from tui.drafts.store import DraftStore
 from tui.drafts.unsaved_text import UnsavedText
 from tui.screens.dialogs.quit_dialog import QuitDialog
-from tui.screens.main import screen as main
 from tui.settings.schema import Settings
 
 EDIT = ToolUse("edit_system_prompt", {"old": "second line", "new": "better line"})
@@ -31,10 +30,7 @@ DONE = ToolUse("task_complete", {"summary": "Done."})
 ASK_ALL = Settings(approval="ask-all", task_pause=0.0)
 
 
-@pytest.fixture(autouse=True)
-def own_settings(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("PERSONA_CONFIG", str(tmp_path / "config.toml"))
-    monkeypatch.setattr(main, "LOOK_EVERY", 0.05)
+pytestmark = pytest.mark.usefixtures("own_settings_file")
 
 
 async def say_both(p: Program) -> None:
@@ -66,7 +62,7 @@ async def draft_of_next_program(store: Store) -> str:
 
 def given_back(store: Store) -> dict[str, str]:
     """What the next program gives back of the messages."""
-    unsaved = UnsavedText(store.home, DraftStore(store.home.root), dict)
+    unsaved = UnsavedText(store.home, DraftStore(store.home.root), list)
     try:
         return recover_messages(store, unsaved)
     finally:

@@ -22,8 +22,7 @@ end
 
 
 @pytest.fixture(autouse=True)
-def quick(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(debounce, "PAUSE", 0.02)
+def quick(quick_typing: None, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(debounce, "TYPING", -1.0)  # nobody is at the line that a run changes
 
 

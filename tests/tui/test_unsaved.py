@@ -16,7 +16,7 @@ from tests.support.program import ONE, Program, make_store, program
 from tui.document import debounce
 from tui.document import document as gone
 from tui.document.missing_file import last_text, text_of
-from tui.drafts.draft import PROMPT
+from tui.document.text_slot import PROMPT
 from tui.drafts.store import DraftStore
 from tui.drafts.unsaved_text import UnsavedText
 from tui.screens.dialogs.confirm import Confirm
@@ -25,10 +25,8 @@ from tui.screens.main import screen as main
 
 
 @pytest.fixture(autouse=True)
-def quick(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(debounce, "PAUSE", 0.02)
+def quick(quick_typing: None, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(debounce, "LONGEST", 60)
-    monkeypatch.setattr(main, "LOOK_EVERY", 0.12)
 
 
 def left(store: Store, persona_id: str = "one") -> dict[str, tuple[str, str]]:
@@ -129,7 +127,6 @@ async def test_quitting_says_what_would_be_lost_where_the_disk_keeps_nothing(
         await p.press("n")
         await p.until(lambda: p.app.screen is p.main)
         monkeypatch.undo()
-        monkeypatch.setattr(main, "LOOK_EVERY", 0.12)
         await p.until(lambda: p.main.documents.would_lose() == [])
         assert left(p.store)[PROMPT][1].startswith("my ")
 

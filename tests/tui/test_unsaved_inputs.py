@@ -22,10 +22,7 @@ TWO = (
 )
 
 
-@pytest.fixture(autouse=True)
-def quick(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(debounce, "PAUSE", 0.02)
-    monkeypatch.setattr(main, "LOOK_EVERY", 0.12)
+pytestmark = pytest.mark.usefixtures("quick_typing")
 
 
 def refuse(monkeypatch: pytest.MonkeyPatch, *kinds: type) -> None:

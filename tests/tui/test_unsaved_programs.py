@@ -9,17 +9,12 @@ import pytest
 from personas.files.home import Home
 from tests.support.drafts import drafts, leave_behind
 from tests.support.program import make_store, program
-from tui.document import debounce
-from tui.drafts.draft import PROMPT
-from tui.screens.main import screen as main
+from tui.document.text_slot import PROMPT
 
 TEXT = "first line\nsecond line\nthird line\n"
 
 
-@pytest.fixture(autouse=True)
-def quick(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(debounce, "PAUSE", 0.02)
-    monkeypatch.setattr(main, "LOOK_EVERY", 0.12)
+pytestmark = pytest.mark.usefixtures("quick_typing")
 
 
 def on_disk(home: Home) -> list[str]:

@@ -19,10 +19,7 @@ from tui.screens.main import screen as main
 FILE = 'name = "One"\ndescription = "Short"\nsystem_prompt = "first line"\n'
 
 
-@pytest.fixture(autouse=True)
-def quick(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(debounce, "PAUSE", 0.02)
-    monkeypatch.setattr(main, "LOOK_EVERY", 0.12)
+pytestmark = pytest.mark.usefixtures("quick_typing")
 
 
 def left(home: Home, persona_id: str = "one") -> dict[str, tuple[str, str]]:

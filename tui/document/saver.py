@@ -14,8 +14,7 @@ from tui.document.debounce import Debounce
 from tui.document.merge import MergeConflict
 from tui.document.save_queue import SaveQueue
 from tui.document.store_merged import Saved
-from tui.document.text_slot import TextSlot
-from tui.drafts.draft import FIELD, INPUT, PROMPT
+from tui.document.text_slot import FIELD, INPUT, PROMPT, TextSlot
 
 if TYPE_CHECKING:
     from collections.abc import Callable
