@@ -20,7 +20,7 @@ class TooSmallOverlay(LiteralStatic):
     """Lies over a whole screen, and says that the terminal is too small."""
 
     DEFAULT_CSS = """
-    Cover { layer: cover; width: 100%; height: 100%; content-align: center middle; text-align: center; background: $background; }
+    TooSmallOverlay { layer: cover; width: 100%; height: 100%; content-align: center middle; text-align: center; background: $background; }
     """
 
 
