@@ -226,7 +226,7 @@ class Loop:
             ending = self._steps.stopped() or RunEnding("completed")
         except RunEnded as ended:
             ending = ended.ending
-        except (Exception, asyncio.CancelledError) as error:  # noqa: BLE001 - a fault of our own ends it for everyone
+        except (Exception, asyncio.CancelledError) as error:  # noqa: BLE001 - the run still ends for everyone
             ending = await self._end_broken(error)
         notice = ending.notice or await self._notice_on(ending)
         if notice is not None:

@@ -98,7 +98,7 @@ class Run:
                 result = listener(event)
                 if result is not None and inspect.isawaitable(result):
                     await self._wait_for_listener(listener, result)
-            except (Exception, asyncio.CancelledError) as error:  # noqa: BLE001 - must not break the run
+            except (Exception, asyncio.CancelledError) as error:  # noqa: BLE001 - it must not break the run
                 self._bus.report(listener, error, self.secrets.clean)
         return event  # type: ignore[no-any-return]
 
