@@ -24,7 +24,7 @@ gc.set_threshold(
 
 # A slow machine is no fault of what is tested: no test measures how long one example takes to be made,
 settings.register_profile(
-    "ours", deadline=None, max_examples=examples(50), suppress_health_check=[HealthCheck.too_slow]
+    "ours", deadline=None, max_examples=examples(20), suppress_health_check=[HealthCheck.too_slow]
 )
 settings.load_profile("ours")
 # and "waiting for the model" is said only where a test asks for it.

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 import grimp
@@ -16,13 +17,24 @@ def sources(package: str) -> list[Path]:
     return sorted((ROOT / package).rglob("*.py"))
 
 
+@cache
+def tree(source: Path) -> ast.Module:
+    return ast.parse(source.read_text("utf-8"))
+
+
+@cache
+def statements() -> list[tuple[Path, ast.AST]]:
+    """Each import and class of the screen, wherever it stands."""
+    kinds = (ast.Import, ast.ImportFrom, ast.ClassDef)
+    return [(one, node) for one in sources("tui") for node in ast.walk(tree(one)) if isinstance(node, kinds)]
+
+
 @pytest.mark.parametrize("package", ["personas", "agent", "tui"])
 def test_every_module_says_what_is_in_it(package: str) -> None:
     silent = [
         str(source.relative_to(ROOT))
         for source in sources(package)
-        if source.read_text(encoding="utf-8").strip()
-        and ast.get_docstring(ast.parse(source.read_text("utf-8"))) is None
+        if source.read_text(encoding="utf-8").strip() and ast.get_docstring(tree(source)) is None
     ]
     assert silent == []
 
@@ -30,12 +42,11 @@ def test_every_module_says_what_is_in_it(package: str) -> None:
 def test_private_modules_of_textual_are_imported_in_one_place() -> None:
     compat = ROOT / "tui" / "terminal" / "textual_compat"
     found = []
-    for source in sources("tui"):
-        for node in ast.walk(ast.parse(source.read_text("utf-8"))):
-            names = [node.module or ""] if isinstance(node, ast.ImportFrom) else []
-            names += [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
-            if any(name.startswith("textual.") and "._" in name for name in names):
-                found.append(source)
+    for source, node in statements():
+        names = [node.module or ""] if isinstance(node, ast.ImportFrom) else []
+        names += [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
+        if any(name.startswith("textual.") and "._" in name for name in names):
+            found.append(source)
     assert [str(source) for source in found if compat not in source.parents] == []
 
 
@@ -59,9 +70,9 @@ def circles(package: str) -> Iterator[list[str]]:
 
 def test_no_class_of_the_screen_has_more_than_one_mixin() -> None:
     """Behaviour is put together from parts; a class has one widget or screen as its base, and at most one mixin."""
-    several = []
-    for source in sources("tui"):
-        for node in ast.walk(ast.parse(source.read_text("utf-8"))):
-            if isinstance(node, ast.ClassDef) and len(node.bases) > 2:
-                several.append(f"{source.name}: {node.name}")
+    several = [
+        f"{source.name}: {node.name}"
+        for source, node in statements()
+        if isinstance(node, ast.ClassDef) and len(node.bases) > 2
+    ]
     assert several == []

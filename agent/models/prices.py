@@ -77,3 +77,23 @@ def show_cost(dollars: float | None) -> str:
     if 0 < dollars < 0.005:
         return "<$0.01"
     return f"${dollars:,.2f}"
+
+
+def spent_parts(usage: Usage, cost: float | None) -> list[str]:
+    """Return tokens and cost in words, as far as there are any; an unknown price is not named."""
+    total = (
+        usage.input_tokens
+        + usage.output_tokens
+        + usage.cache_creation_input_tokens
+        + usage.cache_read_input_tokens
+    )
+    parts = [f"{short_count(total)} tok"] if total else []
+    return [*parts, show_cost(cost)] if cost else parts
+
+
+def short_count(number: int) -> str:
+    """Return `950`, `1.2k`, `3.4M`."""
+    for size, sign in ((1_000_000, "M"), (1_000, "k")):
+        if number >= size:
+            return f"{number / size:.1f}{sign}"
+    return str(number)

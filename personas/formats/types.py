@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+import re
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
@@ -41,6 +42,32 @@ class Note:
     def to_record(self) -> dict[str, str | None]:
         """Return it as a JSON object."""
         return asdict(self)
+
+
+def report_lines(report: Sequence[Note]) -> list[str]:
+    """Return a report in a few lines: what went as it is in one, then what a person should know, things of one reason in one."""
+    as_it_is = [note for note in report if note.went_to is not None and not note.why]
+    kept: dict[str, list[str]] = {}
+    for note in as_it_is:
+        if str(note.went_to).startswith("x."):
+            kept.setdefault(str(note.went_to).split(".")[1], []).append(note.field)
+    moved = [
+        note.field if note.field == note.went_to else f"{note.field} -> {note.went_to}"
+        for note in as_it_is
+        if not str(note.went_to).startswith("x.")
+    ]
+    lines = [f"as it is: {', '.join(moved)}"] if moved else []
+    lines += [f"kept in [x.{table}]: {', '.join(fields)}" for table, fields in kept.items()]
+    whys: dict[tuple[bool, str], list[str]] = {}
+    for note in report:
+        if note.why:
+            field = re.sub(r"(?<=\.)\d+(?=\.)", "*", note.field)
+            moved_to = "" if note.went_to in (None, note.field) else f" -> {note.went_to}"
+            whys.setdefault((note.went_to is None, note.why), []).append(field + moved_to)
+    return lines + [
+        f"{'left out: ' if is_left_out else ''}{', '.join(dict.fromkeys(fields))}: {why}"
+        for (is_left_out, why), fields in sorted(whys.items(), key=lambda one: one[0][0])
+    ]
 
 
 @dataclass(frozen=True, slots=True)

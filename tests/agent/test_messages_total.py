@@ -52,14 +52,14 @@ turns: st.SearchStrategy[Turn] = st.one_of(
 )
 
 
-@settings(max_examples=examples(150), deadline=None)
+@settings(max_examples=examples(40), deadline=None)
 @given(st.lists(turns, max_size=14))
 def test_any_list_of_turns_makes_a_valid_request(conversation: list[Turn]) -> None:
     messages = to_messages(conversation, model="m", endpoint="e")
     assert violations({"model": "m", "max_tokens": 1, "messages": messages}) == []
 
 
-@settings(max_examples=examples(60), deadline=None)
+@settings(max_examples=examples(20), deadline=None)
 @given(st.lists(turns, max_size=14), st.integers(-1, 4))
 def test_limited_history_begins_at_a_user_turn_or_is_whole(conversation: list[Turn], count: int) -> None:
     kept = last_user_turns(conversation, count)

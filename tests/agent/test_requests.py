@@ -24,7 +24,7 @@ from tests.agent.test_messages_total import turns
 from tests.support.examples import examples
 
 
-@settings(max_examples=examples(60), deadline=None)
+@settings(max_examples=examples(20), deadline=None)
 @given(st.lists(turns, max_size=12), st.integers(-1, 3))
 def test_the_window_of_a_chat_is_the_end_of_its_conversation(
     conversation: list[Turn], user_turns: int

@@ -200,7 +200,7 @@ def given_back(place: Workplace) -> str:
     """Return what the next program would put into the chat bars; it does not become this one's."""
     with closing(DraftStore(place.home, state(place.home.parent))) as store:
         drafts = [draft.text for draft in store.orphans() if draft.slot == "chat"]
-        unsaved = UnsavedText(place.store.home, store, list)
+        unsaved = UnsavedText(place.store.home, store, dict)
         return "\n".join([*recover_messages(place.store, unsaved).values(), *drafts])
 
 

@@ -379,7 +379,7 @@ _broken = st.sampled_from(
 _files = st.lists(_whole | _broken | st.binary(max_size=20), max_size=8).map(b"".join)
 
 
-@settings(max_examples=examples(50), deadline=None)
+@settings(max_examples=examples(20), deadline=None)
 @example(b'{"n":3}' + b"\0" * 70_000, 200_000)
 @given(_files, st.integers(0, 200_000))
 def test_reading_from_the_end_and_the_first_record_agree_with_reading_all(

@@ -82,7 +82,7 @@ def library_of(docs: dict[str, Any]) -> dict[Any, LibraryDocument]:
     return library
 
 
-@settings(max_examples=examples(60))
+@settings(max_examples=examples(20))
 @given(libraries, personas, st.data())
 def test_the_text_is_that_of_the_rules(
     docs: dict[str, Any], persona: dict[str, Any], choices: st.DataObject

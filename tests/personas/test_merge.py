@@ -29,7 +29,7 @@ def test_a_side_that_changed_nothing_gives_way(base: str, other: str) -> None:
     assert merge3(base, other, other).text == other
 
 
-@settings(max_examples=examples(70))
+@settings(max_examples=examples(25))
 @given(_text, _text, _text)
 def test_merging_is_symmetric(base: str, ours: str, theirs: str) -> None:
     one, two = merge3(base, ours, theirs), merge3(base, theirs, ours)
@@ -38,7 +38,7 @@ def test_merging_is_symmetric(base: str, ours: str, theirs: str) -> None:
     assert (one.text is None) == bool(one.conflicts)
 
 
-@settings(max_examples=examples(70))
+@settings(max_examples=examples(25))
 @given(st.lists(st.booleans(), min_size=1, max_size=20), st.randoms())
 def test_a_merge_never_loses_a_line(keep: list[bool], rng: random.Random) -> None:
     base = [f"base {i}\n" for i in range(len(keep))]
@@ -143,7 +143,7 @@ def test_lines_are_never_glued_where_a_final_newline_is_missing() -> None:
     assert merge3("a\nb\n", "a\nB", "a\nb\nc\n").text is None
 
 
-@settings(max_examples=examples(70))
+@settings(max_examples=examples(25))
 @given(_text, _text, _text)
 def test_no_line_is_in_a_merge_that_no_side_has(base: str, ours: str, theirs: str) -> None:
     merge = merge3(base, ours, theirs)

@@ -17,7 +17,7 @@ from tests.personas.toml_corpus import arrays, edits_of, leaves, tables, value_a
 from tests.personas.toml_documents import documents, texts, values
 from tests.support.examples import examples
 
-quick = settings(max_examples=examples(25), deadline=None, suppress_health_check=[HealthCheck.too_slow])
+quick = settings(max_examples=examples(12), deadline=None, suppress_health_check=[HealthCheck.too_slow])
 
 
 def pick(choices: st.DataObject, options: Any) -> Any:
@@ -135,7 +135,7 @@ def test_moving_an_element_there_and_back_leaves_the_text_as_it_was(
     assert same_data(parse(move_table(moved, (*path, new), old)), parse(text))
 
 
-@settings(quick, max_examples=examples(15))
+@settings(quick, max_examples=examples(8))
 @given(documents())
 def test_no_edit_of_a_valid_document_is_refused(text: str) -> None:
     for name, edit in edits_of(text):
@@ -145,7 +145,7 @@ def test_no_edit_of_a_valid_document_is_refused(text: str) -> None:
             raise AssertionError(f"{name}: {error!r}") from error
 
 
-@settings(quick, max_examples=examples(60))
+@settings(quick, max_examples=examples(20))
 @given(documents(), st.data(), texts)
 def test_a_damaged_document_raises_nothing_but_our_errors(
     text: str, choices: st.DataObject, value: str

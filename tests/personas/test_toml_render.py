@@ -21,7 +21,7 @@ from personas.toml.render import plain, render_key, render_line, render_string, 
 from tests.personas.toml_documents import texts, values
 from tests.support.examples import examples
 
-quick = settings(max_examples=examples(100), deadline=None)
+quick = settings(max_examples=examples(30), deadline=None)
 newlines = st.sampled_from(["\n", "\r\n"])
 
 block_lines = st.lists(

@@ -251,7 +251,7 @@ _shapes = st.sampled_from(
 )
 
 
-@settings(max_examples=examples(100))
+@settings(max_examples=examples(30))
 @given(
     st.lists(
         st.builds(

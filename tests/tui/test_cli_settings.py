@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from tests.support.persona_agent import Workplace
-from tui.cli.stderr import safe_message
+from tui.terminal.secrets import safe_message
 
 SECRET = "sk-ant-api03-" + "A" * 40
 CHAT = ("chat", "optimist", "hello")

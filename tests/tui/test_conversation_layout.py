@@ -54,7 +54,7 @@ def all_places(layout: Layout) -> list[Position]:
 
 
 @given(turn_lists, st.integers(0, 200), st.integers(1, 30))
-@settings(max_examples=examples(50))
+@settings(max_examples=examples(20))
 def test_rows_and_places_agree_with_a_plain_count(turns: list[Turn], top: int, rows: int) -> None:
     layout = filled(turns)
     layout.draw_visible(min(top, layout.height), rows)
@@ -71,7 +71,7 @@ def test_rows_and_places_agree_with_a_plain_count(turns: list[Turn], top: int, r
 
 
 @given(turn_lists, st.data())
-@settings(max_examples=examples(50))
+@settings(max_examples=examples(20))
 def test_scrolling_up_by_a_line_shows_the_line_above(turns: list[Turn], data: st.DataObject) -> None:
     layout = filled(turns)
     rows = data.draw(st.integers(1, 12))
@@ -101,7 +101,7 @@ def test_another_width_keeps_the_line_that_was_first(turns: list[Turn], rows: in
 
 
 @given(st.integers(0, 400), st.lists(st.integers(20, 90), min_size=1, max_size=4))
-@settings(max_examples=examples(40))
+@settings(max_examples=examples(15))
 def test_another_width_keeps_the_letter_that_was_first(row: int, widths: list[int]) -> None:
     words = [f"w{number:04}" for number in range(3_000)]
     layout = filled([AssistantTextTurn(content=" ".join(words))])

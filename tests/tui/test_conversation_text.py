@@ -54,7 +54,7 @@ def letters(text: str) -> str:
 
 
 @given(words, widths)
-@settings(max_examples=examples(100))
+@settings(max_examples=examples(30))
 def test_rows_fit_and_lose_only_spaces(text: str, width: int) -> None:
     rows = wrap_rows(text, width)
     assert all(cell_len(text[start:end].rstrip()) <= width for start, end, _ in rows)
@@ -62,7 +62,7 @@ def test_rows_fit_and_lose_only_spaces(text: str, width: int) -> None:
 
 
 @given(words, widths)
-@settings(max_examples=examples(70))
+@settings(max_examples=examples(25))
 def test_folded_rows_lose_nothing(text: str, width: int) -> None:
     rows = fold_rows(text, width)
     assert all(cell_len(text[start:end]) <= width for start, end, _ in rows)
@@ -70,7 +70,7 @@ def test_folded_rows_lose_nothing(text: str, width: int) -> None:
 
 
 @given(st.lists(words | st.just("\n"), min_size=1, max_size=6), widths, st.booleans())
-@settings(max_examples=examples(100))
+@settings(max_examples=examples(30))
 def test_text_that_grows_has_the_lines_of_the_whole(pieces: list[str], width: int, fold: bool) -> None:
     grown, whole = Flow(width, fold=fold), Flow(width, fold=fold)
     for piece in pieces:
@@ -90,7 +90,7 @@ def test_combining_marks_and_joined_emoji_stay_whole() -> None:
 
 
 @given(markdown_texts, st.lists(st.integers(1, 12), max_size=60))
-@settings(max_examples=examples(100))
+@settings(max_examples=examples(30))
 def test_pieces_do_not_depend_on_how_the_text_was_cut(text: str, sizes: list[int]) -> None:
     splitter = BlockSplitter()
     pieces = []
@@ -108,7 +108,7 @@ def draw_markdown(text: str, width: int, glyphs: Glyphs = UNICODE) -> list[Line]
 
 
 @given(markdown_texts, st.lists(st.integers(1, 40), max_size=20))
-@settings(max_examples=examples(70))
+@settings(max_examples=examples(25))
 def test_a_streamed_answer_ends_as_the_loaded_one(text: str, sizes: list[int]) -> None:
     stream = MarkdownStream(Glyphs())
     parts = []
@@ -125,7 +125,7 @@ def test_a_streamed_answer_ends_as_the_loaded_one(text: str, sizes: list[int]) -
 
 
 @given(markdown_texts, st.lists(st.integers(1, 40), max_size=20))
-@settings(max_examples=examples(70))
+@settings(max_examples=examples(25))
 def test_after_many_pieces_the_rest_is_shown_as_it_is_whether_it_streams_or_is_loaded(
     text: str, sizes: list[int]
 ) -> None:
@@ -145,7 +145,7 @@ def test_an_answer_is_made_of_so_many_pieces_at_most(block: str) -> None:
 
 
 @given(markdown_texts, st.lists(st.integers(1, 40), max_size=20))
-@settings(max_examples=examples(50))
+@settings(max_examples=examples(20))
 def test_the_tail_says_truly_which_lines_changed(text: str, sizes: list[int]) -> None:
     stream = MarkdownStream(Glyphs())
     at = 0
@@ -159,7 +159,7 @@ def test_the_tail_says_truly_which_lines_changed(text: str, sizes: list[int]) ->
 
 
 @given(markdown_texts, st.integers(10, 60))
-@settings(max_examples=examples(100))
+@settings(max_examples=examples(30))
 @example("> " * 40 + "deep", 40)
 @example("| a | b |\n|---|---|\n| 1 | 2 | hidden |\n", 40)
 @example("[r]: http://x 'secret'\n", 40)
@@ -173,7 +173,7 @@ def test_no_letter_that_was_written_is_hidden(text: str, width: int) -> None:
 
 
 @given(markdown_texts, st.integers(12, 60))
-@settings(max_examples=examples(70))
+@settings(max_examples=examples(25))
 def test_lines_fit_the_width(text: str, width: int) -> None:
     for line in draw_markdown(text, width):
         if line.text.count("│") + line.text.count("•") <= 2:
@@ -294,7 +294,7 @@ def test_prose_in_a_fence_has_no_label_and_is_not_broken_within_words() -> None:
 
 
 @given(markdown_texts, st.lists(st.integers(0, 40), max_size=12), st.integers(0, 12), st.integers(20, 200))
-@settings(max_examples=examples(70))
+@settings(max_examples=examples(25))
 @example("**bold** **bold** **bold** 漢字 **bold** ", [40], 0, 41)
 def test_open_thinking_that_streams_looks_as_it_does_when_it_is_over(
     text: str, sizes: list[int], opened_at: int, chunk: int

@@ -153,7 +153,7 @@ async def test_the_draft_of_a_deleted_persona_is_not_the_next_ones_and_comes_bac
 
 def test_what_was_stored_is_stored_again_where_the_database_is_deleted_meanwhile(tmp_path: Path) -> None:
     home, folder = make_store(tmp_path).home, tmp_path / "drafts"
-    unsaved = UnsavedText(home, DraftStore(home.root, folder), list)
+    unsaved = UnsavedText(home, DraftStore(home.root, folder), dict)
     unsaved.note_dialog("one", "name", "begun")
     unsaved.note_chat({("one", "chat"): ("", "dra")}, [OutboxMessage("one", "turn-1", "sent")])
     assert unsaved.write() == ""

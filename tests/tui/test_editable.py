@@ -20,14 +20,14 @@ lines = st.lists(st.sampled_from(["a\n", "b\n", "c\n", "d\n"]), max_size=6).map(
 
 
 @given(st.one_of(texts, nasty))
-@settings(max_examples=examples(50))
+@settings(max_examples=examples(20))
 def test_what_is_shown_comes_back_unchanged(text: str) -> None:
     assert is_editable(text)
     assert from_shown(to_shown(text)) == text
 
 
 @given(st.one_of(texts, nasty))
-@settings(max_examples=examples(50))
+@settings(max_examples=examples(20))
 def test_nothing_shown_needs_the_sanitiser_any_more(text: str) -> None:
     shown = to_shown(text)
     assert len(shown) == len(text)
@@ -53,7 +53,7 @@ def test_a_paste_has_line_feeds_only() -> None:
 
 
 @given(lines, lines, lines)
-@settings(max_examples=examples(70))
+@settings(max_examples=examples(25))
 def test_two_sides_meet_in_one_text_or_in_places_that_can_be_chosen(
     base: str, ours: str, theirs: str
 ) -> None:
@@ -100,7 +100,7 @@ def _edited(mark: str) -> st.SearchStrategy[list[str]]:
     _edited("T"),
     st.lists(st.sampled_from(["ours", "theirs", "both"]), min_size=11, max_size=11),
 )
-@settings(max_examples=examples(100))
+@settings(max_examples=examples(30))
 def test_each_place_holds_what_was_chosen_and_nothing_else_is_dropped(
     ours: list[str], theirs: list[str], choices: list[Choice]
 ) -> None:
@@ -165,7 +165,7 @@ def test_changed_lines_are_named_and_a_removal_names_what_follows() -> None:
 
 
 @given(st.text("ab\n", max_size=12), st.text("ab\n", max_size=12))
-@settings(max_examples=examples(70))
+@settings(max_examples=examples(25))
 def test_the_smallest_edit_turns_one_text_into_the_other(old: str, new: str) -> None:
     from textual.document._document import Document
 

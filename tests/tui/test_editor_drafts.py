@@ -19,10 +19,10 @@ from personas.files.home import Home, open_home
 from personas.files.lock import hold
 from tests.support.program import ScriptedModel, make_store, program
 from tui.app.emergency_save import write_fault
-from tui.external_editor import launcher as external
-from tui.external_editor import message_file as editor_drafts
-from tui.external_editor.message_file import BACK, DraftFile, hand_out, merged, take_back
+from tui.drafts import message_file as editor_drafts
+from tui.drafts.message_file import BACK, DraftFile, hand_out, merged, take_back
 from tui.external_editor.process import ExternalEditor, editor_command
+from tui.screens import editor_launcher as external
 
 IDS = ["optimist"]
 

@@ -10,8 +10,7 @@ import pytest
 from personas.changes import EditPrompt
 from personas.versions.authorship import Author
 from tests.support.program import ONE, Program, make_store, program
-from tui.document.merge import MergeConflict
-from tui.external_editor.persona_file import merge_files
+from tui.document.merge import MergeConflict, merge_files
 from tui.external_editor.process import ExternalEditor
 from tui.screens.dialogs.conflict import ConflictDialog
 

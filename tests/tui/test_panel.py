@@ -367,7 +367,7 @@ ALLOWED = {
         st.tuples(st.sampled_from(sorted(EVENTS)), st.sampled_from([0.0, 0.5, 2.0, 5.0, 60.0])), max_size=40
     )
 )
-@settings(max_examples=examples(100))
+@settings(max_examples=examples(30))
 def test_no_sequence_leaves_the_table_or_hides_a_question(steps: list[tuple[str, float]]) -> None:
     clock = Clock()
     panel = Panel(clock=clock)

@@ -36,26 +36,26 @@ hostile_texts = st.lists(st.one_of(st.sampled_from(NASTY), st.text(max_size=3)),
 
 
 @given(hostile_texts)
-@settings(max_examples=examples(100))
+@settings(max_examples=examples(30))
 def test_nothing_a_terminal_obeys_survives(text: str) -> None:
     assert FORBIDDEN.search(sanitise(text)) is None
 
 
 @given(hostile_texts)
-@settings(max_examples=examples(70))
+@settings(max_examples=examples(25))
 def test_sanitising_twice_changes_nothing(text: str) -> None:
     assert sanitise(sanitise(text)) == sanitise(text)
 
 
 @given(st.text(st.characters(exclude_categories=("Cc", "Cf", "Cs", "Zl", "Zp")) | st.sampled_from("\n\t")))
-@settings(max_examples=examples(70))
+@settings(max_examples=examples(25))
 def test_clean_text_is_unchanged(text: str) -> None:
     if FORBIDDEN.search(text) is None and not re.search("[\u034f\u180e\U000e0100-\U000e01ef]", text):
         assert sanitise(text) == text
 
 
 @given(st.lists(hostile_texts, max_size=8))
-@settings(max_examples=examples(100))
+@settings(max_examples=examples(30))
 def test_text_in_pieces_becomes_what_the_whole_becomes(pieces: list[str]) -> None:
     sanitiser = Sanitiser()
     shown = [sanitiser.feed(piece) for piece in pieces]
@@ -63,7 +63,7 @@ def test_text_in_pieces_becomes_what_the_whole_becomes(pieces: list[str]) -> Non
 
 
 @given(hostile_texts)
-@settings(max_examples=examples(70))
+@settings(max_examples=examples(25))
 def test_every_single_character_as_a_piece_gives_the_same(text: str) -> None:
     sanitiser = Sanitiser()
     assert "".join(sanitiser.feed(character) for character in text) + sanitiser.flush() == sanitise(text)
@@ -156,7 +156,7 @@ def test_a_megabyte_takes_linear_time(unit: str) -> None:
 
 
 @given(hostile_texts, st.integers(0, 30))
-@settings(max_examples=examples(70))
+@settings(max_examples=examples(25))
 def test_one_line_is_one_line_that_fits(text: str, limit: int) -> None:
     line = one_line(text, limit)
     assert "\n" not in line
@@ -187,7 +187,7 @@ def test_one_line_says_that_it_was_cut() -> None:
 
 
 @given(hostile_texts)
-@settings(max_examples=examples(70))
+@settings(max_examples=examples(25))
 def test_stand_ins_keep_every_character_in_its_place(text: str) -> None:
     shown = stand_ins(text)
     assert len(shown) == len(text)

@@ -9,7 +9,7 @@ from textual.style import Style
 from textual.visual import RenderOptions
 
 from tests.support.hostile import ESCAPES, MARKUP, forbidden_in
-from tui.document.word_diffs import MOST_LINES, aligned
+from tui.terminal.word_diffs import MOST_LINES, aligned
 from tui.widgets.text.side_by_side import PairLayout, SideBySide, TextPair
 
 WIDE, NARROW = 100, 70

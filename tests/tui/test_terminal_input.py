@@ -38,7 +38,7 @@ def test_an_escape_within_a_paste_presses_no_key() -> None:
 @given(
     st.text(st.sampled_from("a\x1b[201~0\r\n漢;M<"), max_size=30), st.lists(st.integers(1, 9), max_size=40)
 )
-@settings(max_examples=examples(100))
+@settings(max_examples=examples(30))
 def test_a_paste_is_whole_however_it_is_cut(text: str, sizes: list[int]) -> None:
     text = text.replace(END, "")
     stream = f"a{START}{text}{END}b\x1b[A"
@@ -123,7 +123,7 @@ def test_an_escape_that_begins_nothing_is_the_key_and_what_no_key_sends_is_no_te
         max_size=9,
     )
 )
-@settings(max_examples=examples(100))
+@settings(max_examples=examples(30))
 def test_no_escape_ever_becomes_a_letter(pieces: list[str]) -> None:
     clock, sent = Clock(), "".join(pieces)
     parser = InputParser(clock=clock)

@@ -15,8 +15,7 @@ from tests.support.drafts import leave_behind, unsaved
 from tests.support.program import Program, make_store, program
 from tui.document import debounce
 from tui.document import document as gone
-from tui.document.text_slot import PROMPT
-from tui.drafts.draft import Draft
+from tui.drafts.draft import PROMPT, Draft
 from tui.drafts.unsaved_text import UnsavedText
 from tui.screens.dialogs.confirm import Confirm
 from tui.screens.dialogs.picker import Picker

@@ -71,7 +71,7 @@ def test_a_paste_with_sequences_in_it_is_one_text_and_sends_no_line() -> None:
     st.text(st.sampled_from("ab漢😀\r\n\t/0 "), max_size=200),
     st.lists(st.integers(1, 90), max_size=8),
 )
-@settings(max_examples=examples(70))
+@settings(max_examples=examples(25))
 def test_nothing_is_lost_or_changes_places_however_it_is_cut(text: str, sizes: list[int]) -> None:
     clock = Clock()
     parser = InputParser(clock=clock)

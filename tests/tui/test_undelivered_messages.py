@@ -62,7 +62,7 @@ async def draft_of_next_program(store: Store) -> str:
 
 def given_back(store: Store) -> dict[str, str]:
     """What the next program gives back of the messages."""
-    unsaved = UnsavedText(store.home, DraftStore(store.home.root), list)
+    unsaved = UnsavedText(store.home, DraftStore(store.home.root), dict)
     try:
         return recover_messages(store, unsaved)
     finally:

@@ -16,7 +16,7 @@ from tests.support.program import ONE, Program, make_store, program
 from tui.document import debounce
 from tui.document import document as gone
 from tui.document.missing_file import last_text, text_of
-from tui.document.text_slot import PROMPT
+from tui.drafts.draft import PROMPT
 from tui.drafts.store import DraftStore
 from tui.drafts.unsaved_text import UnsavedText
 from tui.screens.dialogs.confirm import Confirm

@@ -9,7 +9,7 @@ import pytest
 from personas.files.home import Home
 from tests.support.drafts import drafts, leave_behind
 from tests.support.program import make_store, program
-from tui.document.text_slot import PROMPT
+from tui.drafts.draft import PROMPT
 
 TEXT = "first line\nsecond line\nthird line\n"
 

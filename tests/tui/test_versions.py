@@ -27,7 +27,7 @@ from tui.screens.dialogs.confirm import Confirm
 from tui.screens.dialogs.diff import ShowDiff
 from tui.screens.dialogs.text_prompt import AskLine
 from tui.screens.dialogs.versions import Versions
-from tui.screens.main.version_actions import FIRST_READ
+from tui.screens.version_actions import FIRST_READ
 from tui.settings.schema import Settings
 from tui.widgets.virtual_list import VirtualList
 

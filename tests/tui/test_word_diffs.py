@@ -7,7 +7,7 @@ import time
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tui.document.word_diffs import differences, first_difference
+from tui.terminal.word_diffs import differences, first_difference
 
 words = st.text("ab c\n.", max_size=40)
 

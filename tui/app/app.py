@@ -191,18 +191,8 @@ class PersonaApp(TerminalApp, inherit_bindings=False):
         return None
 
     async def _ask_about(self, folder: Path) -> None:
-        from tui.screens.dialogs.confirm import Confirm
-
         assert self._accept is not None
-        answer = await self.main.ask(
-            Confirm(
-                "Use the personas in this folder?",
-                f"{folder}\n\nIt holds personas. Using it as home lets the agent talk about them, and change "
-                "them when you ask. You will not be asked again.",
-                action="Use this folder",
-                keep="Use my own",
-            ),
-        )
+        answer = await self.main.ask_for_home(folder)
         if answer is not None:
             await asyncio.to_thread(self._accept, answer)
 

@@ -7,10 +7,11 @@ from collections.abc import Callable, Coroutine
 from typing import TYPE_CHECKING, Any, Protocol
 
 if TYPE_CHECKING:
+    from textual.screen import ModalScreen
+
     from personas.library.documents import Kind
     from tui.app.app import PersonaApp
     from tui.commands.registry import Keymap
-    from tui.screens.dialogs.base import Dialog
 
 
 class Host(Protocol):
@@ -27,7 +28,7 @@ class Host(Protocol):
     def show_message(self, message: str, *, error: bool = False) -> None:
         """Show a message for a moment."""
 
-    async def ask(self, dialog: Dialog[Any]) -> Any:
+    async def ask(self, dialog: ModalScreen[Any]) -> Any:
         """Show a dialog and return its answer, None when it was closed."""
 
     async def confirm(

@@ -14,6 +14,8 @@ import threading
 from collections.abc import Callable, Mapping
 from typing import Any, TypeVar
 
+from tui.terminal.tty import is_gone, terminal_modes
+
 _Number = TypeVar("_Number", bound=int)
 
 GRACE = 3.0
@@ -31,9 +33,6 @@ SIGNALS: dict[int, int] = {
     if hasattr(signal, name)
 }
 """The signals that ask a program to end, with its exit code."""
-
-BY_KEYS = frozenset({signal.SIGINT, getattr(signal, "SIGQUIT", signal.SIGINT)})
-"""Those that keys send in an ordinary terminal, to all programs in it."""
 
 
 class Guard:
@@ -150,33 +149,3 @@ def handle_signals(numbers: Mapping[_Number, int]) -> dict[_Number, int]:
     return {
         number: code for number, code in numbers.items() if signal.getsignal(number) is not signal.SIG_IGN
     }
-
-
-def has_terminal(files: tuple[int, int] = (0, 2)) -> bool:
-    """Return whether input and output are a terminal."""
-    return all(os.isatty(number) for number in files)
-
-
-def is_gone(number: int) -> bool:
-    """Return whether the other side of a terminal, given as a file number, is closed."""
-    if not hasattr(select, "poll"):
-        return False
-    poll = select.poll()
-    try:
-        poll.register(number, 0)  # hang-ups are told without asking for anything
-        found = poll.poll(0)
-    except (OSError, ValueError):
-        return True
-    return any(event & (select.POLLHUP | select.POLLERR | select.POLLNVAL) for _, event in found)
-
-
-def terminal_modes(number: int) -> list[Any] | None:
-    """Return the modes of a terminal, given as a file number, as `termios.tcsetattr` takes them; None for none."""
-    try:
-        import termios
-    except ImportError:  # Windows
-        return None
-    try:
-        return termios.tcgetattr(number)
-    except (termios.error, OSError, ValueError):
-        return None

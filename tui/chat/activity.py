@@ -8,7 +8,6 @@ from tui.terminal.sanitise import one_line
 
 if TYPE_CHECKING:
     from agent.core.events import Event
-    from agent.core.model import Usage
     from agent.jobs.job import Job
 
 Doing = Literal["thinking", "writing", "calling", "tool", "retrying", "silent"]
@@ -135,12 +134,16 @@ def activity_line(activity: Activity, task: Job | None, elapsed: float, now: flo
     if elapsed >= 1:
         parts.append(duration(elapsed))
     if task is not None:
+        from agent.models.prices import spent_parts
+
         parts += spent_parts(task.usage, task.cost)
     return " · ".join(parts)
 
 
 def ending_line(task: Job) -> str:
     """Return how a task ended: what became of it, steps, time of work, tokens, cost."""
+    from agent.models.prices import spent_parts
+
     words = {
         "completed": "Task complete",
         "cancelled": "Task stopped",
@@ -151,28 +154,6 @@ def ending_line(task: Job) -> str:
     steps = f"{task.step_count} step{'' if task.step_count == 1 else 's'}"
     parts = [words.get(task.status, task.status), steps, duration(task.worked_seconds)]
     return " · ".join([*parts, *spent_parts(task.usage, task.cost)])
-
-
-def spent_parts(usage: Usage, cost: float | None) -> list[str]:
-    """Return tokens and cost in words, as far as there are any; an unknown price is not named."""
-    from agent.models.prices import show_cost
-
-    total = (
-        usage.input_tokens
-        + usage.output_tokens
-        + usage.cache_creation_input_tokens
-        + usage.cache_read_input_tokens
-    )
-    parts = [f"{short_count(total)} tok"] if total else []
-    return [*parts, show_cost(cost)] if cost else parts
-
-
-def short_count(number: int) -> str:
-    """Return `950`, `1.2k`, `3.4M`."""
-    for size, sign in ((1_000_000, "M"), (1_000, "k")):
-        if number >= size:
-            return f"{number / size:.1f}{sign}"
-    return str(number)
 
 
 def duration(seconds: float) -> str:

@@ -102,7 +102,7 @@ class ChatBarDrafts:
             written: what was written.
             older: it was begun before the question that is asked now.
         """
-        from tui.external_editor.message_file import merged
+        from tui.drafts.message_file import merged
 
         if persona_id == self._context.shown_id:
             self._context.bar.set_draft(merged(before, self._context.bar.draft, written), older=older)
@@ -262,7 +262,7 @@ class ChatBarDrafts:
             self.unsent.put_before(persona_id, text)
 
     async def _take_from_editors(self, editing: DocumentController) -> None:
-        from tui.external_editor.message_file import BACK, take_back
+        from tui.drafts.message_file import BACK, take_back
 
         def store_taken(texts: Mapping[str, str]) -> bool:
             self.unsent.replace(texts)

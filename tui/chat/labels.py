@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from tui.chat.activity import spent_parts
 from tui.terminal.sanitise import both_ends, one_line
 
 if TYPE_CHECKING:
@@ -112,6 +111,8 @@ def spent(model: str, conversation: Conversation | None) -> str:
     """Return the model's name with tokens and cost as far as there are any."""
     parts = [both_ends(model, LONGEST_NAME)]
     if conversation is not None and conversation.usage is not None:
+        from agent.models.prices import spent_parts
+
         parts += spent_parts(conversation.usage, conversation.cost)
     return " · ".join(part for part in parts if part)
 

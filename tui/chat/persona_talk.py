@@ -116,7 +116,7 @@ class PersonaTalk:
     @property
     def note(self) -> str:
         """Which models answer, and what their answers took so far."""
-        from tui.chat.activity import spent_parts
+        from agent.models.prices import spent_parts
         from tui.chat.labels import LONGEST_NAME
         from tui.terminal.sanitise import both_ends
 

@@ -10,7 +10,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from personas.errors import PersonaError
-from tui.app.signals import Guard, has_terminal, is_gone
+from tui.app.signals import Guard
+from tui.terminal.tty import has_terminal, is_gone
 
 if TYPE_CHECKING:
     from personas.files.home import HomeChoice

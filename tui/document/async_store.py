@@ -17,8 +17,9 @@ from personas.errors import BrokenFile, InvalidValue, PersonaError
 from personas.files.file_stamp import Stamp, stamp_of
 from tui.document.merge import MergeConflict
 from tui.document.store_merged import Saved, store_merged
-from tui.document.text_slot import FIELD, INPUT, PROMPT, stored_texts
+from tui.document.text_slot import stored_texts
 from tui.document.version_names import author_name
+from tui.drafts.draft import FIELD, INPUT, PROMPT
 from tui.settings.validation import LEVELS
 from tui.terminal.diff_view import shown_counts
 

@@ -8,7 +8,7 @@ from personas.errors import PersonaError
 from personas.persona import read_persona
 from tui.commands.registry import sentence
 from tui.document.merge import MergeConflict, is_newly_in_conflict
-from tui.document.text_slot import INPUT, PROMPT
+from tui.drafts.draft import INPUT, PROMPT
 
 if TYPE_CHECKING:
     from personas.store import Store

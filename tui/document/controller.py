@@ -20,11 +20,11 @@ from tui.document.document import OpenDocument
 from tui.document.missing_file import last_text, persona_without_file, text_of, write_back
 from tui.document.recovery import DraftRecovery
 from tui.document.saver import SlotSaver
-from tui.document.text_slot import FIELD, INPUT, PROMPT, TextSlot, in_words
+from tui.document.text_slot import TextSlot, in_words
 from tui.document.undo import StoreUndo
-from tui.drafts.draft import Draft, is_text
+from tui.drafts.draft import FIELD, INPUT, PROMPT, Draft, Key, is_text
 from tui.drafts.store import DraftStore
-from tui.drafts.unsaved_text import UnsavedText
+from tui.drafts.unsaved_text import UnsavedText, Value
 from tui.terminal.sanitise import one_line
 
 if TYPE_CHECKING:
@@ -63,7 +63,7 @@ class DocumentController:
         self.documents: dict[str, OpenDocument] = {}
         self._beside: list[DocumentController] = []
         if beside is None:
-            self.unsaved = UnsavedText(workspace.store.home, drafts, self._in_memory)
+            self.unsaved = UnsavedText(workspace.store.home, drafts, self._unsaved_texts)
         else:
             self.unsaved = beside.unsaved
             beside._beside.append(self)
@@ -117,6 +117,13 @@ class DocumentController:
 
     def _in_memory(self) -> list[OpenDocument]:
         return [one for each in (self, *self._beside) for one in each.documents.values()]
+
+    def _unsaved_texts(self) -> dict[Key, Value]:
+        return {
+            (document.id, slot.id): (slot.base, slot.text, document.file, slot.sending)
+            for document in self._in_memory()
+            for slot in document.dirty
+        }
 
     def not_saved(self) -> list[str]:
         """Return the ids of documents with text that is not in their file."""

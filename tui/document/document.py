@@ -9,7 +9,8 @@ from collections.abc import Callable, Sequence
 from time import monotonic
 from typing import TYPE_CHECKING
 
-from tui.document.text_slot import INPUT, PROMPT, SlotView, TextSlot, stored_texts
+from tui.document.text_slot import SlotView, TextSlot, stored_texts
+from tui.drafts.draft import INPUT, PROMPT
 
 if TYPE_CHECKING:
     from personas.persona import Persona

@@ -18,7 +18,7 @@ from personas.library.folders import SKILL_FILE, path_of
 from personas.library_changes import set_key, set_skill_key, set_stage_value
 from personas.library_document import StoredDocument, parse_key
 from personas.library_store import check_fields
-from tui.document.text_slot import FIELD, PROMPT
+from tui.drafts.draft import FIELD, PROMPT
 
 if TYPE_CHECKING:
     from personas.changes import Change

@@ -9,7 +9,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
+from personas.files.text_file import encode
 from personas.lines import changed_regions, split_lines
+from personas.persona import read_persona
 from personas.versions.merge import Hunk, merge3, stretches
 
 Choice = Literal["ours", "theirs", "both"]
@@ -38,6 +40,23 @@ def merge_texts(base: str, ours: str, theirs: str) -> str | MergeConflict:
     """Return the one text that holds both sides' changes, or the conflict."""
     merge = merge3(base, ours, theirs)
     return merge.text if merge.text is not None else MergeConflict(base, ours, theirs, merge.conflicts)
+
+
+def merge_files(base: str, ours: str, theirs: str) -> str | MergeConflict:
+    """As `merge_texts`, for whole persona files: two that can be read do not become one that cannot. Pure."""
+    merged = merge_texts(base, ours, theirs)
+    if isinstance(merged, str) and spoils(merged, ours, theirs):
+        return MergeConflict(base, ours, theirs, (Hunk(1, base, ours, theirs),))
+    return merged
+
+
+def spoils(text: str, *made_of: str) -> bool:
+    """Whether a text is not a persona file although those that it was made of are. Pure."""
+    return text not in made_of and _is_broken(text) and not any(map(_is_broken, made_of))
+
+
+def _is_broken(text: str) -> bool:
+    return read_persona("any", encode(text)).error is not None
 
 
 def touch(base: str, ours: str, theirs: str) -> bool:

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 from personas.errors import PersonaError
 from tui.document.merge import merge_texts
-from tui.document.text_slot import INPUT, PROMPT, in_words, stored_texts
-from tui.drafts.draft import Draft
+from tui.document.text_slot import in_words, stored_texts
+from tui.drafts.draft import INPUT, PROMPT, Draft
 from tui.drafts.unsaved_text import documents_with_drafts
 
 if TYPE_CHECKING:

@@ -14,7 +14,8 @@ from tui.document.debounce import Debounce
 from tui.document.merge import MergeConflict
 from tui.document.save_queue import SaveQueue
 from tui.document.store_merged import Saved
-from tui.document.text_slot import FIELD, INPUT, PROMPT, TextSlot
+from tui.document.text_slot import TextSlot
+from tui.drafts.draft import FIELD, INPUT, PROMPT
 
 if TYPE_CHECKING:
     from collections.abc import Callable

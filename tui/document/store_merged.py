@@ -5,10 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING
 
-from personas.errors import Conflict, PersonaError
-from tui.document.merge import MergeConflict, merge_texts
+from personas.changes import ReplaceText
+from personas.errors import Conflict, PersonaError, StorageError
+from personas.files.text_file import readable
+from tui.document.merge import MergeConflict, merge_files, merge_texts
 
 if TYPE_CHECKING:
     from personas.changes import Change
@@ -84,3 +87,45 @@ def store_merged(
             )
             return Saved(done, merged, theirs != base)
     raise PersonaError("The file changes faster than it can be saved; what you typed is kept.")
+
+
+def file_texts(store: Store, key: str) -> dict[Path, str]:
+    """Return the text of each file of a document that is there; bytes that are no UTF-8 are replaced.
+
+    Raises:
+        PersonaError: it cannot be read.
+    """
+    file = store.file(key)
+    files = file.unpack(file.read())
+    return {path: readable(content) for path, content in files.items() if content is not None}
+
+
+def save_file(
+    store: Store, key: str, file: Path, base: str, text: str, reason: str, unit: str = ""
+) -> Saved | MergeConflict:
+    """Write a text that grew from `base` into a file of a document, merged with what others did to it since. Blocking.
+
+    `unit`: as in `Store.change`.
+
+    Raises:
+        PersonaError: the file cannot be read or written.
+    """
+
+    def stored(_now: object) -> str:
+        try:
+            return file_texts(store, key)[file]
+        except KeyError:
+            raise StorageError(f"{file} is no file of {key} any more.") from None
+
+    return store_merged(
+        store,
+        key,
+        base,
+        text,
+        lambda merged: ReplaceText(merged, file),
+        stored=stored,
+        merge=merge_files,
+        reason=reason,
+        own_unit=True,
+        unit=unit,
+    )

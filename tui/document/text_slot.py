@@ -9,16 +9,11 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Protocol
 
 from tui.document import debounce
+from tui.drafts.draft import FIELD, INPUT, PROMPT
 
 if TYPE_CHECKING:
     from personas.persona import Persona
     from tui.document.merge import MergeConflict
-
-PROMPT = "prompt"
-INPUT = "input:"
-"""With the id of a test input, the slot of its content."""
-FIELD = "field:"
-"""With the name of a settings field, its slot."""
 
 
 class SlotView(Protocol):

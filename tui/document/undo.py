@@ -115,8 +115,9 @@ class StoreUndo:
 
         What is written while the person chooses is merged, or shown again.
         """
+        from tui.document.merge import spoils
+        from tui.document.store_merged import save_file
         from tui.document.value_conflict import in_one_value
-        from tui.external_editor.persona_file import save_file, spoils
 
         call, view, store = self._workspace.call, self._view, self._workspace.store
         said, file = _done(operation), store.file(persona_id)

@@ -6,8 +6,11 @@ from datetime import UTC, datetime
 from hashlib import sha256
 from typing import Literal, NamedTuple
 
-from tui.document.text_slot import FIELD, INPUT, PROMPT
-
+PROMPT = "prompt"
+INPUT = "input:"
+"""With the id of a test input, the slot of its content."""
+FIELD = "field:"
+"""With the name of a settings field, its slot."""
 CHAT, STASH, DIALOG = "chat", "stash:", "dialog:"
 """Slots that are no text of a file: the draft in the chat bar, stashed ones, and what is typed in a dialog."""
 

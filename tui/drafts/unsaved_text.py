@@ -18,9 +18,8 @@ from tui.drafts.store import DraftStore
 
 if TYPE_CHECKING:
     from personas.files.home import Home
-    from tui.document.document import OpenDocument
 
-_Value = tuple[str, str, str, str | None]
+Value = tuple[str, str, str, str | None]
 """Base, text, file and what is being sent, as a draft has them."""
 
 
@@ -30,19 +29,17 @@ class UnsavedText:
     Args:
         home: the home, where an older program may have left files.
         store: the drafts database.
-        documents: gives the documents with unsaved text.
+        texts: gives the unsaved texts of the documents in memory.
     """
 
-    def __init__(
-        self, home: Home, store: DraftStore, documents: Callable[[], Iterable[OpenDocument]]
-    ) -> None:
+    def __init__(self, home: Home, store: DraftStore, texts: Callable[[], Mapping[Key, Value]]) -> None:
         self._home = home
         self.store = store
-        self._documents = documents
-        self._chat: Mapping[Key, _Value] = {}
+        self._texts = texts
+        self._chat: Mapping[Key, Value] = {}
         self._dialogs: dict[Key, str] = {}
         self._messages: dict[str, OutboxMessage] = {}
-        self._written: dict[Key, _Value] = {}
+        self._written: dict[Key, Value] = {}
         self._written_messages: dict[str, OutboxMessage] = {}
         self._replaced = 0  # as `DraftStore.replaced` was at the last `write`
         self._writing = threading.RLock()
@@ -72,14 +69,9 @@ class UnsavedText:
 
     # -- writing ------------------------------------------------------------------------------------------
 
-    def _wanted(self) -> dict[Key, _Value]:
-        wanted = {
-            (document.id, slot.id): (slot.base, slot.text, document.file, slot.sending)
-            for document in list(self._documents())
-            for slot in document.dirty
-        }
-        dialogs: dict[Key, _Value] = {key: ("", text, "", None) for key, text in self._dialogs.items()}
-        return {**wanted, **self._chat, **dialogs}
+    def _wanted(self) -> dict[Key, Value]:
+        dialogs: dict[Key, Value] = {key: ("", text, "", None) for key, text in self._dialogs.items()}
+        return {**self._texts(), **self._chat, **dialogs}
 
     @property
     def is_dirty(self) -> bool:

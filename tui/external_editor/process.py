@@ -12,13 +12,16 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from personas.errors import PersonaError
-from tui.app.signals import BY_KEYS, is_gone, terminal_modes
+from tui.terminal.tty import is_gone, terminal_modes
 
 if TYPE_CHECKING:
     from textual.app import App
 
 _TO_END = {signal.SIGTERM, signal.SIGINT, getattr(signal, "SIGHUP", signal.SIGTERM)}
 """Signals that ask any program to end; the others mean something else to many."""
+
+BY_KEYS = frozenset({signal.SIGINT, getattr(signal, "SIGQUIT", signal.SIGINT)})
+"""Signals that keys send in an ordinary terminal, to all programs in it."""
 
 END_WITHIN = 0.3
 """Seconds that the editor gets to end when this program must."""

@@ -28,9 +28,9 @@ from personas.library.folders import SKILL_FILE, path_of, read_all
 from personas.library_document import parse_key
 from personas.store import Store
 from personas.versions.authorship import MCP, USER, Author
-from tui.cli.stderr import safe_message
 from tui.mcp.tools import Tools
 from tui.terminal.sanitise import one_line
+from tui.terminal.secrets import safe_message
 
 T = TypeVar("T")
 Context: TypeAlias = ServerRequestContext[Any]

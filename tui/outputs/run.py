@@ -6,8 +6,6 @@ import asyncio
 from collections.abc import Callable, Coroutine
 from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar
 
-from tui.chat.activity import spent_parts
-
 if TYPE_CHECKING:
     from agent.core.model import Usage
     from agent.outputs.output_log import Output
@@ -60,6 +58,8 @@ class Progress(NamedTuple):
     @property
     def parts(self) -> list[str]:
         """It in words: `7/12`, `2 failed`, `14k tok`, `$0.05`."""
+        from agent.models.prices import spent_parts
+
         found = [f"{self.work}: {self.done}/{self.total}".removeprefix(": ")]
         found += [f"{self.failed} failed"] if self.failed else []
         found += [f"{self.errors} could not be run"] if self.errors else []

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar
 from tui.commands.registry import sentence
 from tui.document.controller import DocumentController
 from tui.screens.document_screen import DocumentScreen
-from tui.screens.main.version_actions import VersionActions
+from tui.screens.version_actions import VersionActions
 from tui.widgets.plain_text import content
 
 if TYPE_CHECKING:
@@ -102,7 +102,7 @@ class DocumentScreenView(Generic[P]):
             await self._timeline.show()
 
     async def _edit_file(self) -> None:
-        from tui.external_editor.launcher import edit_file
+        from tui.screens.editor_launcher import edit_file
 
         await edit_file(self._host.program, self.documents)
 

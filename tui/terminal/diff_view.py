@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from tui.document.word_diffs import CharRange, differences
 from tui.terminal.sanitise import spelled_out
+from tui.terminal.word_diffs import CharRange, differences
 
 _HEADING = re.compile(r"@@ -(\d{1,9})(?:,(\d{1,9}))? \+(\d{1,9})(?:,(\d{1,9}))? @@")
 

@@ -14,6 +14,10 @@ _ALONE = r"(?:/model\s+)?(?:export\s+)?(?:\w+\s*[=:]\s*)?['\"]?\[secret\]['\"]?;
 _typed: set[str] = set()
 
 
+LONGEST_MESSAGE, _LONGEST_END = 2_000, 400
+"""Characters of a message that are told, and how many of them from its end."""
+
+
 def keep_out(secret: str) -> None:
     """Leave a secret that was typed into the program out of everything that is redacted from now on."""
     if len(secret) >= 4:
@@ -61,3 +65,11 @@ class SendTwiceGuard:
             return False
         self._text = ""
         return True
+
+
+def safe_message(message: str) -> str:
+    """Return a message without secrets and, if it is long, without its middle: its end says what to do next."""
+    message = redact(message)  # before it is cut: half a key is not recognised
+    if len(message) <= LONGEST_MESSAGE:
+        return message
+    return f"{message[: LONGEST_MESSAGE - _LONGEST_END]} … {message[-_LONGEST_END:]}"

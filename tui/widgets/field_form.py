@@ -12,7 +12,8 @@ from textual.containers import VerticalScroll
 from textual.message import Message
 from textual.widget import Widget
 
-from tui.document.text_slot import FIELD, TextSlot
+from tui.document.text_slot import TextSlot
+from tui.drafts.draft import FIELD
 from tui.widgets.plain_text import LiteralLabel, in_one_line
 from tui.widgets.text.line_input_undo import LineInputUndo
 

@@ -17,7 +17,6 @@ from textual.message import Message
 
 from agent.core.model import Request
 from agent.core.turns import AssistantTextTurn, ThinkingTurn
-from tui.chat.activity import spent_parts
 from tui.commands.registry import bindings, hint, keymap_of
 from tui.outputs.labels import SOURCES, age, expected
 from tui.terminal.sanitise import sanitise
@@ -244,6 +243,8 @@ class OutputPane(Vertical, can_focus=True):
             parts.append(age(datetime.now(UTC), output.started_at))
         parts += [f"sample {output.sample} of {shown.samples}"] if shown.samples > 1 else []
         parts += [f"{output.seconds:.1f} s"] if output.seconds is not None else []
+        from agent.models.prices import spent_parts
+
         parts += spent_parts(output.usage, output.cost)
         if output.stop_reason == "max_tokens":
             parts.append("cut at max_tokens")

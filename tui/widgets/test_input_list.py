@@ -14,7 +14,7 @@ from textual.content import Content
 from textual.message import Message
 
 from tui.commands.registry import bindings, keymap_of, sentence
-from tui.document.text_slot import INPUT
+from tui.drafts.draft import INPUT
 from tui.outputs.labels import SIGNS
 from tui.terminal.visible_controls import from_shown, is_editable, pasted
 from tui.widgets.plain_text import label

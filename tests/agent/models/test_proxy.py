@@ -208,7 +208,7 @@ event = st.fixed_dictionaries(
 )
 
 
-@settings(max_examples=examples(70), deadline=None)
+@settings(max_examples=examples(25), deadline=None)
 @given(st.lists(event | value, max_size=12))
 def test_nothing_makes_the_reader_raise(events: list[Any]) -> None:
     out = run(*events)

@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable
 from typing import Any, cast
 
-import pytest
-
 from agent.core.model import Request, ToolSpec
 from agent.models.anthropic.client import AnthropicModel
 from agent.models.anthropic.endpoint_profiles import OLDER_VERSION, EndpointProfile, Profiles
@@ -49,7 +47,7 @@ def streaming(**options: Any) -> Act:
 
 async def both(act: Act, **options: Any) -> list[list[Recorded]]:
     """Return what each of the two sent."""
-    from tests.support.sdk_model import SdkModel  # loads the SDK, which takes seconds: not in each process
+    from tests.support.sdk_model import SdkModel  # loads the SDK, which takes seconds
 
     sent = []
     for kind in (AnthropicModel, SdkModel):
@@ -68,41 +66,37 @@ def what_matters(request: Recorded) -> tuple[Any, ...]:
     return request.method, request.target, headers, request.body
 
 
-@pytest.mark.parametrize(
-    ("act", "options"),
-    [
-        (streaming(), {}),
-        (streaming(messages=_CONVERSATION, tools=_TOOLS), {}),
-        (streaming(system="", tools=()), {}),
-        *((streaming(thinking=level), {}) for level in ("minimal", "low", "medium", "high", "max")),
-        (streaming(thinking="high"), {"profile": EndpointProfile(adaptive_thinking=False)}),
-        (streaming(), {"profile": EndpointProfile(cache_control=False, thinking=False, max_tokens=1000)}),
-        (streaming(), {"profile": EndpointProfile(api_key_header=True, anthropic_version=OLDER_VERSION)}),
-        (streaming(), {"base_url": "SERVER/v1/"}),
-        (streaming(), {"base_url": "SERVER/gateway/claude"}),
-        (streaming(), {"api_key": None}),
-        (streaming(), {"api_key": None, "auth_token": KEY}),
-        (streaming(api_key="of-this-request"), {}),
-        (streaming(api_key="of-this-request"), {"api_key": None, "auth_token": KEY}),
-        (lambda model: model.list_models(), {}),
-        (lambda model: model.list_models("of-this-request"), {"profile": EndpointProfile(api_key_header=True)}),
-        (lambda model: model.count_tokens(ask(messages=_CONVERSATION, tools=_TOOLS)), {}),
-        (lambda model: model.count_tokens(ask(thinking="high", system="")), {"api_key": None}),
-        (try_out, {}),
-    ],
-)  # fmt: skip
-async def test_a_request_is_that_of_the_sdk(act: Act, options: dict[str, Any]) -> None:
-    ours, theirs = await both(act, **options)
-    assert len(ours) >= 1
-    assert [what_matters(request) for request in ours] == [what_matters(request) for request in theirs]
+CASES: list[tuple[Act, dict[str, Any]]] = [
+    (streaming(), {}),
+    (streaming(messages=_CONVERSATION, tools=_TOOLS), {}),
+    (streaming(system="", tools=()), {}),
+    *((streaming(thinking=level), {}) for level in ("minimal", "low", "medium", "high", "max")),
+    (streaming(thinking="high"), {"profile": EndpointProfile(adaptive_thinking=False)}),
+    (streaming(), {"profile": EndpointProfile(cache_control=False, thinking=False, max_tokens=1000)}),
+    (streaming(), {"profile": EndpointProfile(api_key_header=True, anthropic_version=OLDER_VERSION)}),
+    (streaming(), {"base_url": "SERVER/v1/"}),
+    (streaming(), {"base_url": "SERVER/gateway/claude"}),
+    (streaming(), {"api_key": None}),
+    (streaming(), {"api_key": None, "auth_token": KEY}),
+    (streaming(api_key="of-this-request"), {}),
+    (streaming(api_key="of-this-request"), {"api_key": None, "auth_token": KEY}),
+    (lambda model: model.list_models(), {}),
+    (lambda model: model.list_models("of-this-request"), {"profile": EndpointProfile(api_key_header=True)}),
+    (lambda model: model.count_tokens(ask(messages=_CONVERSATION, tools=_TOOLS)), {}),
+    (lambda model: model.count_tokens(ask(thinking="high", system="")), {"api_key": None}),
+    (try_out, {}),
+    (lambda model: collect(model, Request(system="", messages=[{"role": "user", "content": "word " * 100_000}])), {}),
+]  # fmt: skip
 
 
-async def test_a_conversation_that_may_be_too_long_is_counted_as_by_the_sdk() -> None:
-    request = Request(system="", messages=[{"role": "user", "content": "word " * 100_000}])
-    ours, theirs = await both(lambda model: collect(model, request))
+async def test_a_request_is_that_of_the_sdk() -> None:
+    for act, options in CASES:
+        ours, theirs = await both(act, **options)
+        assert len(ours) >= 1
+        assert [what_matters(request) for request in ours] == [what_matters(request) for request in theirs]
+    # A conversation that may be too long is counted first.
     assert [one.target for one in ours] == [
         "/v1/models?limit=1000",
         "/v1/messages/count_tokens",
         "/v1/messages",
     ]
-    assert [what_matters(one) for one in ours] == [what_matters(one) for one in theirs]

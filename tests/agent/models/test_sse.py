@@ -43,7 +43,7 @@ def test_lines_become_events(stream: bytes, events: list[tuple[str, str]]) -> No
     assert parse(stream) == [ServerEvent(*event) for event in events]
 
 
-@settings(max_examples=examples(50), deadline=None)
+@settings(max_examples=examples(20), deadline=None)
 @given(
     events=st.lists(st.tuples(st.sampled_from(["", "ping", "é"]), st.text(max_size=30)), max_size=6),
     ending=st.sampled_from(["\n", "\r\n", "\r"]),
@@ -66,7 +66,7 @@ def test_any_chunking_gives_the_same_events(
     assert parse(*(bytes([byte]) for byte in stream)) == expected
 
 
-@settings(max_examples=examples(50), deadline=None)
+@settings(max_examples=examples(20), deadline=None)
 @given(st.lists(st.binary(max_size=40), max_size=10))
 def test_no_bytes_make_it_raise(chunks: list[bytes]) -> None:
     assert all(isinstance(event, ServerEvent) for event in parse(*chunks))

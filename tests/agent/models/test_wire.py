@@ -561,7 +561,7 @@ wild_event = st.fixed_dictionaries(
 )  # fmt: skip
 
 
-@settings(max_examples=examples(100), deadline=None)
+@settings(max_examples=examples(30), deadline=None)
 @given(
     st.lists(wild_event | anything, max_size=25), st.sampled_from(["", "message_stop", "content_block_delta"])
 )

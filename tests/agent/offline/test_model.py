@@ -314,7 +314,7 @@ WORDS = [
 ]
 
 
-@settings(max_examples=examples(50), deadline=None)
+@settings(max_examples=examples(20), deadline=None)
 @given(st.lists(st.sampled_from(WORDS), max_size=40).map(" ".join) | st.text(max_size=200))
 async def test_it_has_an_answer_to_whatever_is_said(message: str) -> None:
     events = await answer(said(message or "."))
@@ -341,7 +341,7 @@ JSON = st.recursive(
 )
 
 
-@settings(max_examples=examples(50), deadline=None)
+@settings(max_examples=examples(20), deadline=None)
 @given(
     st.lists(
         st.dictionaries(st.sampled_from(["role", "content"]), JSON | st.sampled_from(["user", "assistant"]))

@@ -14,7 +14,7 @@ from tests.support.examples import examples
 TEXTS = st.text(alphabet="ab \n.", max_size=40)
 
 
-@settings(max_examples=examples(100), deadline=None)
+@settings(max_examples=examples(30), deadline=None)
 @given(TEXTS, st.data())
 def test_an_edit_names_text_that_occurs_once_and_changes_just_the_span(
     text: str, data: st.DataObject
@@ -29,7 +29,7 @@ def test_an_edit_names_text_that_occurs_once_and_changes_just_the_span(
         assert text.count(edit.old) == 1
 
 
-@settings(max_examples=examples(70), deadline=None)
+@settings(max_examples=examples(25), deadline=None)
 @given(TEXTS, st.integers(-5, 5))
 def test_a_numbered_spot_is_found_at_most_once_and_removing_it_leaves_the_other_lines(
     text: str, place: int

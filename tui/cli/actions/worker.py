@@ -19,8 +19,9 @@ from personas.files import trust
 from tui.cli.exit_codes import INTERRUPTED, OF_SIGNAL
 from tui.cli.group import Invocation
 from tui.cli.printing import LONGEST_LINE
-from tui.cli.stderr import print_note, safe_message
+from tui.cli.stderr import print_note
 from tui.terminal.sanitise import one_line
+from tui.terminal.secrets import safe_message
 
 if TYPE_CHECKING:
     from agent.worker.worker import Worker

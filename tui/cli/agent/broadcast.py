@@ -17,8 +17,9 @@ from tui.app.signals import handle_signals
 from tui.cli.exit_codes import FAILED, OF_SIGNAL, WAITS
 from tui.cli.options import require_persona
 from tui.cli.printing import print_diff, print_json, print_text, summarise
-from tui.cli.stderr import print_error, print_note, safe_message
+from tui.cli.stderr import print_error, print_note
 from tui.terminal.sanitise import one_line
+from tui.terminal.secrets import safe_message
 
 if TYPE_CHECKING:
     from agent.chat.chat import Chat

@@ -18,7 +18,8 @@ from tui.cli.agent.task_answers import Answers
 from tui.cli.agent.tasks import open_task, reminder
 from tui.cli.exit_codes import FAILED, INTERRUPTED, OF_SIGNAL, WAITS
 from tui.cli.printing import summarise
-from tui.cli.stderr import safe_message, unexpected_message
+from tui.cli.stderr import unexpected_message
+from tui.terminal.secrets import safe_message
 
 if TYPE_CHECKING:
     from agent.chat.chat import Chat

@@ -44,7 +44,7 @@ def export(
     """
     from personas.exporting import export as files_of
     from personas.exporting import read_image, write_files
-    from tui.cli.personas.import_files import report_lines
+    from personas.formats.types import report_lines
 
     exported = files_of(
         invocation.store,

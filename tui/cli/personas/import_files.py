@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import re
 from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -21,7 +20,6 @@ from tui.cli.stderr import print_error, print_note
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from personas.formats.types import Note
     from personas.importing import ImportedFile, ParsedImport
 
 _UNKNOWN = "No format knows it; --as says which it is, see `persona formats`."
@@ -146,6 +144,8 @@ def _read(
 
 
 def _print(done: Sequence[ImportedFile], listed: Sequence[ParsedImport], dry_run: bool) -> None:
+    from personas.formats.types import report_lines
+
     for one in done:
         print_text(f"{one.id}  from {one.source} ({one.format})")
         for line in report_lines(
@@ -169,29 +169,3 @@ def _print(done: Sequence[ImportedFile], listed: Sequence[ParsedImport], dry_run
     elif done:
         what = "Imported 1 persona" if len(done) == 1 else f"Imported {len(done)} personas"
         print_note(f"{what}; {command('undo', done[0].id)} takes all of it back.")
-
-
-def report_lines(report: Sequence[Note]) -> list[str]:
-    """Return a report in a few lines: what went as it is in one, then what a person should know, things of one reason in one."""
-    as_it_is = [note for note in report if note.went_to is not None and not note.why]
-    kept: dict[str, list[str]] = {}
-    for note in as_it_is:
-        if str(note.went_to).startswith("x."):
-            kept.setdefault(str(note.went_to).split(".")[1], []).append(note.field)
-    moved = [
-        note.field if note.field == note.went_to else f"{note.field} -> {note.went_to}"
-        for note in as_it_is
-        if not str(note.went_to).startswith("x.")
-    ]
-    lines = [f"as it is: {', '.join(moved)}"] if moved else []
-    lines += [f"kept in [x.{table}]: {', '.join(fields)}" for table, fields in kept.items()]
-    whys: dict[tuple[bool, str], list[str]] = {}
-    for note in report:
-        if note.why:
-            field = re.sub(r"(?<=\.)\d+(?=\.)", "*", note.field)
-            moved_to = "" if note.went_to in (None, note.field) else f" -> {note.went_to}"
-            whys.setdefault((note.went_to is None, note.why), []).append(field + moved_to)
-    return lines + [
-        f"{'left out: ' if is_left_out else ''}{', '.join(dict.fromkeys(fields))}: {why}"
-        for (is_left_out, why), fields in sorted(whys.items(), key=lambda one: one[0][0])
-    ]

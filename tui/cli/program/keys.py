@@ -12,9 +12,10 @@ from typing import Any, NoReturn
 
 import click
 
-from tui.app.signals import SIGNALS, handle_signals, has_terminal
+from tui.app.signals import SIGNALS, handle_signals
 from tui.cli.group import Invocation
 from tui.cli.printing import print_text
+from tui.terminal.tty import has_terminal
 
 POLL_INTERVAL = 0.05
 """Seconds without input after which a lone ESC is the key itself."""

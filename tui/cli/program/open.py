@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import click
 
-from tui.app.signals import has_terminal
 from tui.cli.group import Invocation
 from tui.cli.start import has_screen, run_program
+from tui.terminal.tty import has_terminal
 
 
 @click.command("open")

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from tui.chat.controller import ConversationController
     from tui.document.document import OpenDocument
     from tui.screens.actions.runner import ActionRunner
-    from tui.screens.main.version_actions import VersionActions
+    from tui.screens.version_actions import VersionActions
 
 
 class ActionsController:

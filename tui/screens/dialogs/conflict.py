@@ -14,8 +14,8 @@ from textual.widgets import Button
 
 from tui.commands.registry import bindings
 from tui.document.merge import Choice, MergeConflict, resolve
-from tui.document.word_diffs import differences, first_difference
 from tui.screens.dialogs.base import GRACE, Dialog, arrows
+from tui.terminal.word_diffs import differences, first_difference
 from tui.widgets.plain_text import LiteralButton, content, label, marked
 from tui.widgets.text.ellipsis import EllipsisStatic
 from tui.widgets.text.virtual_static import VirtualStatic, WrappedText

@@ -249,8 +249,8 @@ class ProgramSettings(Dialog[None]):
             self._program.main.start(self._open_file())
 
     async def _open_file(self) -> None:
-        from tui.external_editor.launcher import edit_settings
         from tui.external_editor.process import EditorFailed
+        from tui.screens.editor_launcher import edit_settings
 
         failure = ""
         try:

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from tui.screens.actions.controller import ActionsController
     from tui.screens.actions.runner import ActionRunner
     from tui.screens.main.persona_view import PersonaView
-    from tui.screens.main.version_actions import VersionActions
+    from tui.screens.version_actions import VersionActions
     from tui.widgets.run_strip import RunStrip
 
 

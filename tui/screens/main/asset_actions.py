@@ -40,8 +40,8 @@ class AssetActions:
 
     async def _assets(self) -> None:
         from personas.assets import list_assets
-        from tui.external_editor.launcher import edit_asset
         from tui.screens.dialogs.picker import Picker
+        from tui.screens.editor_launcher import edit_asset
         from tui.widgets.virtual_list import Row
 
         if (opened := self._opened()) is None:

@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from tui.app.host import Host
     from tui.chat.controller import ConversationController
     from tui.screens.main.output_actions import OutputActions
-    from tui.screens.main.version_actions import VersionActions
+    from tui.screens.version_actions import VersionActions
     from tui.widgets.chat_bar import ChatBar
     from tui.widgets.persona_list import PersonaList
 

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from tui.screens.main.prompt_checks import PromptChecks
     from tui.screens.main.search_actions import SearchActions
     from tui.screens.main.talk import TalkActions
-    from tui.screens.main.version_actions import VersionActions
+    from tui.screens.version_actions import VersionActions
     from tui.settings.live_settings import LiveSettings
     from tui.widgets.chat_bar import ChatBar
     from tui.widgets.persona_list import PersonaList

@@ -80,7 +80,7 @@ def paths_in(text: str) -> list[Path]:
 
 def report_of(done: list[ImportedFile]) -> list[str]:
     """Return what comes in and what is lost, of several personas that of the first."""
-    from tui.cli.personas.import_files import report_lines
+    from personas.formats.types import report_lines
 
     lines = report_lines(done[0].report)
     return [*lines[:MOST], *([f"and {len(lines) - MOST} more"] if len(lines) > MOST else [])]

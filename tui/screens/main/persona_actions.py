@@ -7,7 +7,7 @@ from collections.abc import Awaitable, Callable
 from typing import TYPE_CHECKING
 
 from tui.commands.registry import sentence
-from tui.document.text_slot import FIELD
+from tui.drafts.draft import FIELD
 from tui.widgets.persona_fields import CHOICES, FIELDS, NOT_SET, SettingsPane
 from tui.widgets.prompt_pane import PromptPane
 from tui.widgets.test_input_list import TestInputList
@@ -285,13 +285,13 @@ class PersonaActions:
             self._host.start(self._edit_file())
 
     async def _edit_draft(self) -> None:
-        from tui.external_editor.launcher import edit_draft
+        from tui.screens.editor_launcher import edit_draft
 
         await self._conversations.settled.wait()  # in the first moments the home is still being read
         await edit_draft(self._host.program)
 
     async def _edit_file(self) -> None:
-        from tui.external_editor.launcher import edit_file
+        from tui.screens.editor_launcher import edit_file
 
         documents = self._documents
         if documents is not None and documents.id is not None:

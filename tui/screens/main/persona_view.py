@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 from tui.app.notifications import OF_BROKEN
 from tui.commands.registry import Keymap
 from tui.document.banner import banner_of
-from tui.document.text_slot import INPUT, PROMPT
 from tui.drafts.chat_drafts import below
+from tui.drafts.draft import INPUT, PROMPT
 from tui.terminal.visible_controls import is_editable
 from tui.widgets.persona_fields import SettingsPane
 from tui.widgets.persona_list import PersonaEntry, PersonaList

@@ -18,7 +18,7 @@ from textual.binding import BindingType
 from textual.containers import Vertical
 from textual.css.types import CSSLocation
 from textual.events import ScreenResume
-from textual.screen import Screen
+from textual.screen import ModalScreen, Screen
 from textual.widget import Widget
 from textual.widgets import TextArea
 
@@ -53,8 +53,8 @@ from tui.screens.main.program_actions import ProgramActions
 from tui.screens.main.prompt_checks import PromptChecks
 from tui.screens.main.search_actions import SearchActions
 from tui.screens.main.talk import TalkActions
-from tui.screens.main.version_actions import VersionActions
 from tui.screens.too_small import is_click, is_too_small, is_unseen
+from tui.screens.version_actions import VersionActions
 from tui.terminal.textual_compat.ordered_keys import OrderedKeys
 from tui.widgets.composition_pane import CompositionPane
 from tui.widgets.footer import KeyLine
@@ -72,7 +72,6 @@ if TYPE_CHECKING:
     from tui.app.ui_state import UiState
     from tui.document.async_store import AsyncStore
     from tui.document.controller import DocumentController
-    from tui.screens.dialogs.base import Dialog
     from tui.screens.main.conversation_panel import ConversationPanel
     from tui.widgets.chat_bar import ChatBar
     from tui.widgets.conversation import ConversationView
@@ -202,7 +201,7 @@ class MainScreen(Screen[None]):
             self,
             lambda: self.documents,
             self.outputs,
-            self.comparison_actions,
+            self.comparison_actions.compare,
             lambda version: self.checks.bisect(good=version),
         )
         self.actions = ActionsEntry(
@@ -546,7 +545,7 @@ class MainScreen(Screen[None]):
         """Show how a run ended, in the strip."""
         self.output_actions.strip.show_end(message)
 
-    async def ask(self, dialog: Dialog[Any]) -> Any:
+    async def ask(self, dialog: ModalScreen[Any]) -> Any:
         """Show a dialog and return its answer, None when it was closed."""
         answer: asyncio.Future[Any] = asyncio.get_running_loop().create_future()
         self.app.push_screen(dialog, lambda result: None if answer.done() else answer.set_result(result))
@@ -611,6 +610,20 @@ class MainScreen(Screen[None]):
         asked = Confirm(question, text, action=action, keep=keep, danger=danger)
         explained = self.start(asked.explain_later(reading)) if reading is not None else None
         return bool(await self.ask(asked)) and (explained is None or bool(await explained))
+
+    async def ask_for_home(self, folder: Path) -> bool | None:
+        """Ask whether a folder is to be the home; None where that was not answered."""
+        from tui.screens.dialogs.confirm import Confirm
+
+        what = (
+            f"{folder}\n\nIt holds personas. Using it as home lets the agent talk about them, and change them when you ask. "
+            "You will not be asked again."
+        )
+        question = "Use the personas in this folder?"
+        answer: bool | None = await self.ask(
+            Confirm(question, what, action="Use this folder", keep="Use my own")
+        )
+        return answer
 
     async def _offer_import(self, pasted: str) -> None:
         from tui.screens.main.import_offer import ImportOffer

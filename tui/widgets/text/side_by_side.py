@@ -19,8 +19,8 @@ from textual.strip import Strip
 from textual.style import Style
 from textual.visual import RenderOptions, Visual
 
-from tui.document.word_diffs import aligned, differences
 from tui.terminal.sanitise import sanitise
+from tui.terminal.word_diffs import aligned, differences
 from tui.widgets.plain_text import NotSelectable, label, marked
 from tui.widgets.text.virtual_static import VirtualStatic, WrappedText
 

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from tui.app.app import PersonaApp
     from tui.document.controller import DocumentController
     from tui.document.merge import MergeConflict
-    from tui.external_editor.message_file import DraftFile
+    from tui.drafts.message_file import DraftFile
     from tui.external_editor.persona_file import FileCopy
 
 
@@ -28,7 +28,7 @@ async def edit_draft(app: PersonaApp) -> None:
     Raises:
         PersonaError: the editor could not be started, or the text cannot be handed to it.
     """
-    from tui.external_editor.message_file import hand_out, left_more, merged
+    from tui.drafts.message_file import hand_out, left_more, merged
 
     main = app.main
     async with app.external_editor.reserved() as is_free:
@@ -76,7 +76,7 @@ async def _read_back(draft: DraftFile) -> str:
     Raises:
         PersonaError: nothing, or nothing that can be read; what there is stays where it is.
     """
-    from tui.external_editor.message_file import left_more
+    from tui.drafts.message_file import left_more
 
     try:
         return await asyncio.to_thread(draft.read)
@@ -170,8 +170,9 @@ async def _take_over(
     The editor's text of a conflict is kept as a version first, whatever is chosen.
     """
     from tui.document.merge import MergeConflict
+    from tui.document.store_merged import save_file
     from tui.external_editor.copies import read_copy, remove_copy, remove_if_same
-    from tui.external_editor.persona_file import BY_HAND, keep_text, save_file, unit_of
+    from tui.external_editor.persona_file import BY_HAND, keep_text, unit_of
 
     workspace, store = editing.workspace, editing.workspace.store
     unit, changed, conflicts = unit_of(copies), False, []
@@ -202,8 +203,9 @@ async def _choose(
     app: PersonaApp, editing: DocumentController, key: str, file: Path, conflict: MergeConflict
 ) -> None:
     """Let the person choose between what the editor saved and what is in the file."""
-    from tui.document.merge import MergeConflict
-    from tui.external_editor.persona_file import MERGED, save_file, spoils
+    from tui.document.merge import MergeConflict, spoils
+    from tui.document.store_merged import save_file
+    from tui.external_editor.persona_file import MERGED
 
     workspace, why = editing.workspace, ""
     chosen = await editing.view.choose(conflict, "Your editor", "Meanwhile")

@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     from tui.outputs.controller import OutputsController
     from tui.screens.dialogs.proposal import ShowProposal
     from tui.screens.dialogs.versions import Versions
-    from tui.screens.main.comparison_actions import ComparisonActions
 
 FIRST_READ = 50
 """Versions that are read before the others: more than a screen shows."""
@@ -42,7 +41,7 @@ class VersionActions:
         host: the main screen.
         documents: gives what has the open document, None before the home is read.
         outputs: what is known of its outputs; None: it is a document of the library, which has none.
-        comparison: compares a version with now.
+        compare: compares a version with now.
         bisect: finds the version after this one that turned a verdict.
     """
 
@@ -51,11 +50,11 @@ class VersionActions:
         host: Host,
         documents: Callable[[], DocumentController | None],
         outputs: OutputsController | None = None,
-        comparison: ComparisonActions | None = None,
+        compare: Callable[[int], Awaitable[None]] | None = None,
         bisect: Callable[[int], Awaitable[None]] | None = None,
     ) -> None:
         self._host, self._known, self._outputs = host, documents, outputs
-        self._comparison, self._bisect = comparison, bisect
+        self._compare, self._bisect = compare, bisect
         self._versions: Sequence[Version] = ()
 
     @property
@@ -130,8 +129,8 @@ class VersionActions:
                 await self._show_diff(persona_id, number)
             case "between":
                 await self._show_between(persona_id, number, int(other))
-            case "compare" if self._comparison is not None:
-                await self._comparison.compare(number)
+            case "compare" if self._compare is not None:
+                await self._compare(number)
             case "bisect" if self._bisect is not None:
                 dialog.dismiss()  # what runs is seen below
                 await self._bisect(number)
