@@ -363,7 +363,7 @@ class PersonaApp(TerminalApp, inherit_bindings=False):
 
     def _rows_for_messages(self) -> int:
         """Return the rows above the chat bar."""
-        stages = self.screen_stack[0].query("#stage") if self.screen_stack else ()
+        stages = self.screen_stack[0].query_children("#stage") if self.screen_stack else ()
         # Nothing stands anywhere before the first layout, and in a terminal that is too small.
         return next((stage.region.bottom for stage in stages), 0) or self.size.height
 
@@ -373,7 +373,7 @@ class PersonaApp(TerminalApp, inherit_bindings=False):
             heads = [one.region.bottom for one in screen.query("#prompt-banner")]
             rows, head = self._rows_for_messages(), max(heads, default=0)
             down = rows_below([*self._notifications, *new], self.size, rows, head)
-            for rack in screen.query(ToastRack):
+            for rack in screen.query_children(ToastRack):
                 rack.styles.max_height = rows - down
                 rack.styles.offset = (0, down)
 

@@ -18,6 +18,7 @@ from textual.binding import BindingType
 from textual.containers import Vertical
 from textual.css.types import CSSLocation
 from textual.events import ScreenResume
+from textual.geometry import Size
 from textual.screen import ModalScreen, Screen
 from textual.widget import Widget
 from textual.widgets import TextArea
@@ -106,6 +107,7 @@ class MainScreen(Screen[None]):
         self._again: dict[Callable[[], Coroutine[Any, Any, Any]], asyncio.Task[Any]] = {}
         self._first: Callable[[], Coroutine[Any, Any, None]] | None = None
         self._last: str | None = None
+        self._laid_out_for: Size | None = None
         self._stored_state: UiState | None = None
         self._storing_state = asyncio.Lock()
         self.panel: ConversationPanel | None = None
@@ -646,6 +648,10 @@ class MainScreen(Screen[None]):
         self.talk.leave()
 
     def on_resize(self, event: events.Resize) -> None:
+        if event.size == self._laid_out_for:  # Textual says it three times at the start
+            event.prevent_default()
+            return
+        self._laid_out_for = event.size
         self.panes.lay_out()
         self.call_after_refresh(self.program.place_messages)
 
