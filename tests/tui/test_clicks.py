@@ -16,7 +16,6 @@ from tui.screens.dialogs.diff import ShowDiff
 from tui.screens.dialogs.help import Help
 from tui.screens.dialogs.settings import ProgramSettings
 from tui.widgets.footer import KeyLine
-from tui.widgets.plain_text import LiteralLabel
 from tui.widgets.text.line_input import LineInput
 
 
@@ -82,7 +81,7 @@ async def test_a_click_on_a_list_s_keys_a_label_the_model_s_name_or_what_closes_
             await back()
         await p.until(lambda: p.main.settings.focus_target)
         p.main.action_go("prompt")
-        await p.pilot.click(p.main.settings.query(LiteralLabel)[1])
+        await click(p, "Description")
         await p.write("kind")
         assert p.main.settings.field("description").raw == "kind"
         p.main.action_go("personas")

@@ -90,12 +90,17 @@ class FieldForm(VerticalScroll, can_focus=False):
         self.show(self._document, fresh=True)
 
     def rows(self) -> list[Widget]:
-        """Return the cells of the fields, row by row: title, field, and the note of one with choices."""
+        """Return what the grid holds."""
+        return self.block(self.fields)
+
+    def block(self, fields: Sequence[Field]) -> list[Widget]:
+        """Return the titles of some fields, and the fields beside them; one with choices has its note behind it."""
         from tui.widgets.text.line_input import LineInput
 
-        cells: list[Widget] = []
-        for field, title, hint in self.fields:
-            cells.append(LiteralLabel(title, name=field, classes="setting-title"))
+        titles = LiteralLabel("\n".join(title for _, title, _ in fields), classes="setting-titles")
+        titles.styles.row_span = len(fields)
+        cells: list[Widget] = [titles]
+        for field, _, hint in fields:
             cells.append(LineInput(hint=hint, name=field, id=f"setting-{field}"))
             if field in self.choices:
                 cells.append(LiteralLabel(self.no_choice, name=field, classes="setting-note"))
@@ -182,11 +187,12 @@ class FieldForm(VerticalScroll, can_focus=False):
         return self._undos.setdefault(name, LineInputUndo())
 
     def on_click(self, event: events.Click) -> None:
-        if event.widget is not None and (name := event.widget.name):
+        for name, _, _ in self.fields if event.widget in self.children else ():
             field = self.field(name)
-            if not field.disabled and not field.has_focus:
-                field.focus()
-            self._offer_choice(field)
+            if field.region.y == int(event.screen_y):  # also beside it, on its title or its note
+                if not field.disabled and not field.has_focus:
+                    field.focus()
+                self._offer_choice(field)
 
     # Named, not decorated: the module of fields is loaded when the fields are made.
 

@@ -43,6 +43,6 @@ class SettingsPane(FieldForm):
         self.border_title = "Settings"
 
     def rows(self) -> list[Widget]:
-        cells = super().rows()
-        of_answers = [cell.name for cell in cells].index("model")
-        return [*cells[:of_answers], LiteralLabel(OF_ANSWERS, classes="setting-for"), *cells[of_answers:]]
+        of_answers = [field for field, _, _ in FIELDS].index("model")
+        heading = LiteralLabel(OF_ANSWERS, classes="setting-for")
+        return [*self.block(FIELDS[:of_answers]), heading, *self.block(FIELDS[of_answers:])]
