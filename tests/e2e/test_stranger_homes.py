@@ -7,10 +7,12 @@ import os
 import resource
 import subprocess
 import sys
+from functools import partial
 from pathlib import Path
 
 import pytest
 
+from tests.support import forked
 from tests.support.persona_agent import Workplace
 
 MEMORY = 600 * 1024 * 1024
@@ -32,15 +34,16 @@ def run_bounded(
     place: Workplace, *arguments: str, program: tuple[str, str] = ("-m", "tui"), timeout: float = 60
 ) -> subprocess.CompletedProcess[bytes]:
     """Run a command with little memory and little time."""
-    return subprocess.run(
+    with forked.Popen(
         [sys.executable, *program, *arguments],
-        capture_output=True,
         stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
         env=place.environment(),
-        timeout=timeout,
-        check=False,
-        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY)),
-    )
+        preexec_fn=partial(resource.setrlimit, resource.RLIMIT_AS, (MEMORY, MEMORY)),
+    ) as process:
+        written = process.communicate(timeout=timeout)
+    return subprocess.CompletedProcess(arguments, process.returncode, *written)
 
 
 @pytest.fixture
@@ -129,11 +132,11 @@ BOMBS = {
     "dotted-key": b".".join([b"a"] * 12_000) + b" = 1\n",
     "dotted-header": b"[" + b".".join([b"a"] * 12_000) + b"]\nx = 1\n",
     "quoted-dotted-key": b".".join([b'"a"'] * 6_000) + b" = 1\n",
-    "long-line": b"# " + b"x" * 10_000_000 + b"\n" + b'name = "x"\n',
+    "long-line": b"# " + b"x" * 3_000_000 + b"\n" + b'name = "x"\n',
     "binary": bytes(range(256)) * 1000,
     "nuls": b"\0" * 100_000,
     "wide-int": b"name = " + b"9" * 100_000 + b"\n",
-    "many-keys": b"".join(b"k%d = 1\n" % number for number in range(20_000)),
+    "many-keys": b"".join(b"k%d = 1\n" % number for number in range(8_000)),
 }
 
 

@@ -5,12 +5,14 @@ from __future__ import annotations
 import contextlib
 import json
 import os
+import resource
 import signal
 import socket
 import subprocess
 import sys
 import threading
 from collections.abc import Iterator
+from functools import partial
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
@@ -170,13 +172,10 @@ def test_a_read_only_home_can_be_read_and_refuses_changes_in_one_line(
 
 def test_two_processes_writing_one_persona_lose_nothing(place: Workplace) -> None:
     place.run_here("list")
-    commands = [
-        [sys.executable, "-m", "tui", "chat", "optimist", f"Add a test input: 'number {number}'", "--new"]
-        for number in range(4)
-    ]
+    pipes = dict.fromkeys(("stdout", "stderr"), subprocess.PIPE)
     running = [
-        subprocess.Popen(command, env=place.environment(), stdout=subprocess.PIPE, stderr=subprocess.PIPE)
-        for command in commands
+        place.start("chat", "optimist", f"Add a test input: 'number {number}'", "--new", **pipes)
+        for number in range(4)
     ]
     codes = [(process.communicate(timeout=60), process.returncode) for process in running]
     stored = [test_input.content for test_input in place.store.get("optimist").test_inputs]
@@ -299,6 +298,28 @@ def test_a_home_cannot_choose_a_server_or_a_key(place: Workplace, server: Messag
     assert server.requests == []
 
 
+def with_streams(place: Workplace, *arguments: str, **streams: Any) -> subprocess.CompletedProcess[bytes]:
+    """Run `persona` with these streams, nothing on stdin and pipes otherwise; all are closed then."""
+    usual: dict[str, Any] = {
+        "stdin": subprocess.DEVNULL,
+        "stdout": subprocess.PIPE,
+        "stderr": subprocess.PIPE,
+    }
+    with place.start(*arguments, **usual | streams) as process:
+        for stream in streams.values():
+            if hasattr(stream, "close"):
+                stream.close()
+        out, err = process.communicate(timeout=60)
+    return subprocess.CompletedProcess(arguments, process.returncode, out or b"", err or b"")
+
+
+def unread() -> Any:
+    """A pipe whose reader went away."""
+    reading, writing = os.pipe()
+    os.close(reading)
+    return open(writing, "wb")
+
+
 def shell(
     place: Workplace, line: str, env: dict[str, str] | None = None
 ) -> subprocess.CompletedProcess[bytes]:
@@ -316,34 +337,35 @@ def test_a_stdout_that_was_closed_before_is_a_reader_that_went_away(place: Workp
     assert done.returncode == 141 and done.stderr == b""
 
 
-@pytest.mark.parametrize("command", ["show long", "--help"])
 def test_a_reader_that_went_away_has_an_exit_code_of_its_own_however_much_is_printed(
-    place: Workplace, command: str
+    place: Workplace,
 ) -> None:
     place.run("new", "Long", "--prompt", "-", stdin="word\n" * 100_000)
-    done = shell(place, f"P {command} | true; exit ${{PIPESTATUS[0]}}", {"PYTHONUNBUFFERED": "1"})
-    assert done.returncode == 141 and done.stderr == b""
+    for command in (["show", "long"], ["--help"]):
+        done = with_streams(place, *command, stdout=unread())
+        assert done.returncode == 141 and done.stderr == b""
 
 
 def test_a_stderr_that_nobody_reads_changes_neither_the_end_nor_the_file(place: Workplace) -> None:
     (place.home.parent / "config.toml").write_text('approval = "ask-all"\n', encoding="utf-8")
-    asked = shell(place, "P chat optimist 'rename it to Sun' </dev/null 2> >(exec true)")
+    asked = with_streams(place, "chat", "optimist", "rename it to Sun", stderr=unread())
     assert asked.returncode == 3 and b"Allow update_persona_name" in asked.stdout
-    assert shell(place, "P reply optimist once 2> >(exec true)").returncode == 0
+    assert with_streams(place, "reply", "optimist", "once", stderr=unread()).returncode == 0
     assert b"Sun" in place.run_here("show", "optimist").stdout
 
 
 @pytest.mark.parametrize("command", ["show optimist", "--help", "chat optimist hi --json"])
 def test_a_stdout_on_a_full_disk_fails_in_one_line(place: Workplace, command: str) -> None:
     place.run_here("list")
-    done = shell(place, f"P {command} > /dev/full")
+    done = with_streams(place, *command.split(), stdout=open("/dev/full", "wb"))  # noqa: SIM115
     assert "No space left" in only_line(done)
 
 
 def test_an_answer_that_cannot_be_written_is_a_failure_that_says_what_was_done_is_saved(
     place: Workplace,
 ) -> None:
-    done = shell(place, "P chat optimist 'Change the name to Sunny' > /dev/full")
+    full = open("/dev/full", "wb")  # noqa: SIM115
+    done = with_streams(place, "chat", "optimist", "Change the name to Sunny", stdout=full)
     assert "what was done is saved" in only_line(done)
     assert place.store.get("optimist").name == "Sunny"
 
@@ -357,7 +379,7 @@ def test_closed_stdin_and_stderr_are_no_accident(place: Workplace) -> None:
 
 def test_a_message_that_is_not_utf_8_is_refused_and_one_that_is_survives_any_locale(place: Workplace) -> None:
     place.run_here("list")
-    assert "UTF-8" in only_line(shell(place, "P chat optimist $'rename it to \"caf\\xe9\"'"))
+    assert "UTF-8" in only_line(place.run("chat", "optimist", 'rename it to "caf\udce9"'))
     assert place.store.get("optimist").name == "Optimist"
     env = {"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"}
     assert shell(place, "P chat optimist 'rename it to \"Ünï 日本\"'", env).returncode == 0
@@ -440,11 +462,12 @@ def test_a_stream_that_has_ended_gets_no_second_end(capsys: pytest.CaptureFixtur
     assert json.loads(line)["stop_reason"] == "end_turn"
 
 
-@pytest.mark.parametrize("command", ["new X --prompt -", "chat optimist - --json"])
-def test_a_stdin_without_end_is_refused(place: Workplace, command: str) -> None:
+def test_a_stdin_without_end_is_refused(place: Workplace) -> None:
     place.run_here("list")
-    done = shell(place, f"ulimit -v 1000000; {sys.executable} -m tui {command} < /dev/zero")
-    assert done.returncode == 1 and b"stdin has more than 16 MB" in done.stdout + done.stderr
+    bounded = partial(resource.setrlimit, resource.RLIMIT_AS, (1_000_000_000, 1_000_000_000))
+    for command in (["new", "X", "--prompt", "-"], ["chat", "optimist", "-", "--json"]):
+        done = with_streams(place, *command, stdin=open("/dev/zero", "rb"), preexec_fn=bounded)  # noqa: SIM115
+        assert done.returncode == 1 and b"stdin has more than 16 MB" in done.stdout + done.stderr
 
 
 def test_doctor_says_no_more_of_the_server_than_it_said(place: Workplace) -> None:
@@ -515,9 +538,9 @@ def test_a_large_prompt_is_read_whole_and_edited(place: Workplace) -> None:
     place.run_here("list")
     path = place.home / "personas" / "large.toml"
     path.write_text(
-        'name = "L"\nsystem_prompt = """\n' + "some words here\n" * 70_000 + '"""\n', encoding="utf-8"
+        'name = "L"\nsystem_prompt = """\n' + "some words here\n" * 20_000 + '"""\n', encoding="utf-8"
     )
     done = place.run_here("chat", "large", 'add "The end." to the system prompt')
     assert done.returncode == 0, done.stderr
     prompt = place.store.get("large").system_prompt
-    assert prompt.count("some words here") == 70_000 and prompt.rstrip().endswith("The end.")
+    assert prompt.count("some words here") == 20_000 and prompt.rstrip().endswith("The end.")
