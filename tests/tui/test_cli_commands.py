@@ -20,7 +20,7 @@ from personas.versions.authorship import USER
 from tests.support.persona_agent import Workplace, send_agent_message
 from tests.support.program import make_store
 from tui.cli.personas import edit
-from tui.external_editor.copies import copies_of, write_copy
+from tui.drafts.copies import copies_of, write_copy
 
 ISO = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|\+00:00)")
 

@@ -239,7 +239,7 @@ async def test_a_message_becomes_a_test_input_by_key_and_by_mouse(
 async def test_the_editor_is_for_the_message_of_the_talk(
     tmp_path: Path, server: MessagesServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    async def edit(_self: object, _app: object, path: Path, keep: object = ()) -> bool:
+    async def edit(_self: object, _app: object, path: Path) -> bool:
         assert path.read_text() == "Hel"
         path.write_text("Hello")
         return True

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Iterable, Iterator, Mapping
+from collections.abc import Awaitable, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING
 
-from tui.drafts.chat_drafts import ChatDrafts, below
+from personas.errors import PersonaError
+from tui.drafts.chat_drafts import ChatDrafts, after_editor, below
 from tui.drafts.draft import CHAT, DIALOG, OutboxMessage, is_text
 from tui.drafts.outbox import Outbox, OutgoingMessage
 
@@ -102,12 +103,11 @@ class ChatBarDrafts:
             written: what was written.
             older: it was begun before the question that is asked now.
         """
-        from tui.drafts.message_file import merged
-
         if persona_id == self._context.shown_id:
-            self._context.bar.set_draft(merged(before, self._context.bar.draft, written), older=older)
+            self._context.bar.set_draft(after_editor(before, self._context.bar.draft, written), older=older)
         else:
-            self.unsent.texts[persona_id] = merged(before, self.unsent.texts.get(persona_id, ""), written)
+            now = self.unsent.texts.get(persona_id, "")
+            self.unsent.texts[persona_id] = after_editor(before, now, written)
             self.unsent.answers.pop(persona_id, None)
 
     def clear_draft(self) -> bool:
@@ -262,17 +262,32 @@ class ChatBarDrafts:
             self.unsent.put_before(persona_id, text)
 
     async def _take_from_editors(self, editing: DocumentController) -> None:
-        from tui.drafts.message_file import BACK, take_back
+        """Stash what editors left of messages, and name what else they left."""
+        from agent.core.turns import utc_now
+        from tui.drafts.copies import MESSAGE, left_copies, read_copy, remove_copy
 
-        def store_taken(texts: Mapping[str, str]) -> bool:
-            self.unsent.replace(texts)
+        call, home = editing.workspace.call, editing.workspace.store.home
+        taken, told = [], ""
+        for what, copy in await call(left_copies, home.state):
+            try:
+                text = (await call(read_copy, copy)).removesuffix("\n") if what == MESSAGE else None
+            except PersonaError:
+                text = None
+            if text is None:
+                named = f"An edit of {what} was cut short: what your editor saved is in {copy}."
+                self._context.screen.show_message(named, error=True)
+                continue
+            taken.append(copy)
+            if text.strip() and not any(text in draft for draft in self.unsent.texts.values()):
+                self.unsent.stash(self._last_id, text, utc_now())
+                told = "What you wrote in your editor is kept: Up brings it back."
+        if told:
+            self._context.screen.show_message(told)
+        if taken:
             editing.unsaved.note_chat(self.unsent.to_store(None, "", "", ""), self._in_outbox())
-            return not editing.unsaved.write()
-
-        workspace, texts = editing.workspace, dict(self.unsent.texts)
-        home, ids = workspace.store.home, workspace.store.ids
-        for word in await workspace.call(take_back, home, texts, ids, store_taken):
-            self._context.screen.show_message(word, error=word != BACK)
+            if not await call(editing.unsaved.write):
+                for copy in taken:
+                    await call(remove_copy, copy)
 
 
 def _in_words(slot: str) -> str:

@@ -32,6 +32,15 @@ def below(stored: str, typed: str) -> str:
     return "\n".join(text for text in (stored, typed) if text.strip())
 
 
+def after_editor(before: str, now: str, written: str) -> str:
+    """Return a draft after an editor: what it wrote in place of what it was given, and what came meanwhile."""
+    if now in (before, written) or not now.strip():
+        return written
+    if before and now.endswith(f"\n{before}"):
+        return now[: -len(before)] + written
+    return f"{now}\n{written}" if written.strip() else now
+
+
 class ChatDrafts:
     """The drafts of all personas but the one whose draft is in the chat bar.
 
@@ -59,13 +68,6 @@ class ChatDrafts:
         """Put a text before the draft of a persona; together they answer no question."""
         self.texts[persona_id] = below(text, self.texts.get(persona_id, ""))
         self.answers.pop(persona_id, None)
-
-    def replace(self, texts: Mapping[str, str]) -> None:
-        """Take other drafts in place of those there are; one that is not as it was answers no question any more."""
-        self.answers = {
-            key: asked for key, asked in self.answers.items() if texts.get(key) == self.texts.get(key)
-        }
-        self.texts = dict(texts)
 
     # -- stashes ------------------------------------------------------------------------------------------
 

@@ -15,7 +15,7 @@ from personas.errors import UnknownPersona
 from personas.external_writes import know
 from personas.versions.authorship import USER
 from tui.document.store_merged import file_texts
-from tui.external_editor.copies import write_copy
+from tui.drafts.copies import write_copy
 
 if TYPE_CHECKING:
     from personas.store import Store
@@ -67,4 +67,4 @@ def keep_text(store: Store, key: str, file: Path, text: str) -> None:
     Raises:
         PersonaError: see `Store.keep`.
     """
-    store.keep(key, ReplaceText(text, file), by=USER, reason="edited by hand, not taken")
+    store.keep(key, ReplaceText(text, file), by=USER, reason="edited by hand, in conflict")

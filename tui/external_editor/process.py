@@ -54,13 +54,12 @@ class ExternalEditor:
         async with self._in_use:
             yield True
 
-    async def run(self, app: App[Any], *files: Path, keep: Sequence[int] = ()) -> bool:
+    async def run(self, app: App[Any], *files: Path) -> bool:
         """Run the editor on files and wait for it; what runs in this program goes on meanwhile.
 
         Args:
             app: whose terminal it gets.
             files: what it gets to edit.
-            keep: open files that the editor inherits, by their numbers.
 
         Returns:
             Whether it ended; False where this program must end first.
@@ -73,7 +72,7 @@ class ExternalEditor:
 
         command = [*editor_command(), *map(str, files)]
         try:
-            code = await self._run(app, command, keep)
+            code = await self._run(app, command)
         except SuspendNotSupported:
             raise PersonaError("This terminal cannot be handed to another program.") from None
         except (OSError, ValueError) as error:
@@ -86,14 +85,14 @@ class ExternalEditor:
             raise EditorFailed(f"{Path(command[0]).name} {how}.")
         return True
 
-    async def _run(self, app: App[Any], command: Sequence[str], keep: Sequence[int]) -> int | None:
+    async def _run(self, app: App[Any], command: Sequence[str]) -> int | None:
         code, failure = None, None
         with app.suspend():
             self.has_terminal = True
             modes = terminal_modes(0)
             try:
                 with _no_signals_by_keys():
-                    code = await self._until_ended(command, keep)
+                    code = await self._until_ended(command)
             except (OSError, ValueError, asyncio.CancelledError) as error:
                 failure = error  # what leaves this block leaves the terminal suspended
             self._process = self._waiting = None
@@ -106,10 +105,10 @@ class ExternalEditor:
             raise failure
         return code
 
-    async def _until_ended(self, command: Sequence[str], keep: Sequence[int]) -> int | None:
+    async def _until_ended(self, command: Sequence[str]) -> int | None:
         if self.ending:
             return None
-        self._process = await asyncio.create_subprocess_exec(*command, pass_fds=tuple(keep))
+        self._process = await asyncio.create_subprocess_exec(*command)
         self.has_ended = False
         if self.ending:  # a signal came while it began
             self.end(self._number)

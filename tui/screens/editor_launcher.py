@@ -15,82 +15,53 @@ if TYPE_CHECKING:
     from tui.app.app import PersonaApp
     from tui.document.controller import DocumentController
     from tui.document.merge import MergeConflict
-    from tui.drafts.message_file import DraftFile
     from tui.external_editor.persona_file import FileCopy
 
 
 async def edit_draft(app: PersonaApp) -> None:
     """Let the person write what is in the chat bar in their editor; it comes back into the bar.
 
-    What an editor that failed had saved comes back too; that it failed is told. Where the program must end first,
-    the next one takes back what is in the file.
+    What an editor that failed had saved comes back too; that it failed is told. Where the program must end first, Up brings
+    back what is in the file at the next start.
 
     Raises:
         PersonaError: the editor could not be started, or the text cannot be handed to it.
     """
-    from tui.drafts.message_file import hand_out, left_more, merged
+    from tui.drafts.chat_drafts import after_editor
+    from tui.drafts.copies import as_read, hand_out_message, read_copy, remove_copy, remove_if_same
 
-    main = app.main
+    main, failure = app.main, ""
     async with app.external_editor.reserved() as is_free:
         if not is_free:
             return
         home = main.documents.workspace.store.home if main.documents is not None else None
         bar, persona_id = main.bar, main.conversation.shown_id
         asked, text = bar.asked, bar.draft
-        failure, more = "", ""
+        copy = await asyncio.to_thread(hand_out_message, home, text)
         try:
-            draft = await asyncio.to_thread(hand_out, home, persona_id, text)
-        except OSError as error:
-            raise PersonaError(f"The message cannot be handed to the editor: {error.strerror}.") from None
-        try:
-            if not await app.external_editor.run(
-                app, draft.path, keep=() if draft.lock is None else (draft.lock,)
-            ):
+            if not await app.external_editor.run(app, copy):
                 return
         except EditorFailed as error:
             failure = str(error)
         except PersonaError:
-            await asyncio.to_thread(draft.remove)
+            await asyncio.to_thread(remove_copy, copy)
             raise
-        written = await _read_back(draft)
-        news = draft.is_news(written) and not (failure and not written)
+        try:
+            written = (await asyncio.to_thread(read_copy, copy)).removesuffix("\n")
+        except PersonaError as error:
+            is_gone = await asyncio.to_thread(remove_if_same, copy, text)
+            where = "" if is_gone else f" It is kept in {copy}."
+            raise PersonaError(f"The draft is as it was: {error}.{where}") from None
+        news = written != as_read(text) and not (failure and not written)
         if news and bar is not main.chat_bar:
-            bar.set_draft(merged(text, bar.draft, written))  # of a talk, whose draft is on no disk
+            bar.set_draft(after_editor(text, bar.draft, written))  # of a talk, whose draft is on no disk
         elif news:
             main.conversation.drafts.take_draft(persona_id, text, written, older=main.chat_bar.asked != asked)
             await main.remember()
-        left_others = bool(failure) and await asyncio.to_thread(draft.has_others)
-        if left_others:
-            await asyncio.to_thread(draft.keep, written)
-            more = " " + left_more(draft.folder)
-        else:
-            await asyncio.to_thread(draft.remove)
+        await asyncio.to_thread(remove_copy, copy)
     if failure:
         what = "What it had saved is in the chat bar." if news else "It had saved nothing new."
-        app.main.show_message(f"{failure} {what}{more}", error=True)
-
-
-async def _read_back(draft: DraftFile) -> str:
-    """Return what the editor left of a draft.
-
-    Raises:
-        PersonaError: nothing, or nothing that can be read; what there is stays where it is.
-    """
-    from tui.drafts.message_file import left_more
-
-    try:
-        return await asyncio.to_thread(draft.read)
-    except FileNotFoundError:
-        said = "Your editor removed the file of the message: the draft is as it was."
-        if await asyncio.to_thread(draft.has_others):
-            await asyncio.to_thread(draft.keep, draft.before)
-            said += " " + left_more(draft.folder)
-        else:
-            await asyncio.to_thread(draft.remove)
-    except OSError as error:
-        await asyncio.to_thread(draft.keep, draft.before)
-        said = f"What your editor left cannot be read ({error.strerror}): it is in {draft.folder}."
-    raise PersonaError(said)
+        app.main.show_message(f"{failure} {what}", error=True)
 
 
 async def edit_settings(app: PersonaApp, path: Path) -> bool:
@@ -133,7 +104,7 @@ async def edit_file(app: PersonaApp, editing: DocumentController) -> None:
     It is merged with what was changed meanwhile; where both touch, the person chooses. A copy that cannot be taken over
     stays where it is.
     """
-    from tui.external_editor.copies import copies_of
+    from tui.drafts.copies import copies_of
     from tui.external_editor.persona_file import hand_out
 
     failure = ""
@@ -171,7 +142,7 @@ async def _take_over(
     """
     from tui.document.merge import MergeConflict
     from tui.document.store_merged import save_file
-    from tui.external_editor.copies import read_copy, remove_copy, remove_if_same
+    from tui.drafts.copies import read_copy, remove_copy, remove_if_same
     from tui.external_editor.persona_file import BY_HAND, keep_text, unit_of
 
     workspace, store = editing.workspace, editing.workspace.store

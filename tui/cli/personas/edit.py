@@ -18,7 +18,7 @@ from tui.cli.printing import print_text
 from tui.cli.stderr import print_error
 from tui.document.merge import MergeConflict
 from tui.document.store_merged import save_file
-from tui.external_editor.copies import copies_of, read_copy, remove_copy, remove_if_same, write_copy
+from tui.drafts.copies import copies_of, read_copy, remove_copy, remove_if_same, write_copy
 from tui.external_editor.persona_file import BY_HAND, FileCopy, hand_out, unit_of
 from tui.external_editor.process import editor_command
 

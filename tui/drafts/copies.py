@@ -8,16 +8,21 @@ from __future__ import annotations
 import hashlib
 import os
 import re
-import tempfile
 from contextlib import suppress
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from personas.errors import PersonaError, StorageError
 from personas.files.process import process_start
 from personas.files.text_file import read_regular
 
+if TYPE_CHECKING:
+    from personas.files.home import Home
+
+MESSAGE = "message"
 _NAME = re.compile(r"(?P<what>.+?)(?:\.(?P<program>\d+-[0-9a-f]{12}))?\.\w{8}\.\w+")
 """An older program did not say which program waits."""
+_OLD_FOLDER = re.compile(r"editor-[0-9a-f]{16}")
 _LONGEST = 40
 """Characters of what is edited in the name of a copy."""
 
@@ -27,18 +32,18 @@ def write_copy(folder: Path, what: str, text: str, ending: str = ".toml") -> Pat
 
     Args:
         folder: the home's `state/`.
-        what: what is edited: a document's key, or "message".
+        what: what is edited: a document's key, or `MESSAGE`.
         text: the text.
         ending: of the file's name, for the editor.
 
     Raises:
         StorageError: the disk refused.
     """
+    from tempfile import mkstemp
+
     copy = None
     try:
-        handle, name = tempfile.mkstemp(
-            prefix=f"{_short(what)}.{_program(os.getpid())}.", suffix=ending, dir=folder
-        )
+        handle, name = mkstemp(prefix=f"{_short(what)}.{_program(os.getpid())}.", suffix=ending, dir=folder)
         copy = Path(name)
         with os.fdopen(handle, "wb") as file:
             file.write(text.encode("utf-8", "replace"))
@@ -47,6 +52,25 @@ def write_copy(folder: Path, what: str, text: str, ending: str = ".toml") -> Pat
             remove_copy(copy)  # cut short, it would be taken for an edit that somebody left
         raise StorageError(f"cannot write a draft in {folder}: {error.strerror}") from None
     return copy
+
+
+def hand_out_message(home: Home | None, text: str) -> Path:
+    """Write a message to a new file, in the home or, where that cannot be, in the folder for temporary files.
+
+    Raises:
+        StorageError: the disk refused.
+    """
+    from tempfile import gettempdir
+
+    if home is not None:
+        with suppress(PersonaError):
+            return write_copy(home.inside(home.state), MESSAGE, text, ".md")
+    return write_copy(Path(gettempdir()), MESSAGE, text, ".md")
+
+
+def as_read(text: str) -> str:
+    """Return a message as it is read where the editor left it as it was."""
+    return text.encode("utf-8", "replace").decode("utf-8").removesuffix("\n")
 
 
 def read_copy(copy: Path) -> str:
@@ -88,7 +112,12 @@ def copies_of(folder: Path, what: str) -> list[Path]:
 
 def left_copies(folder: Path) -> list[tuple[str, Path]]:
     """Return what was edited, and the copy, where the program that waited for it has ended."""
-    return [
+    old = [
+        (MESSAGE, path / "message.md")  # an older program gave each message a folder
+        for path in _entries(folder)
+        if _OLD_FOLDER.fullmatch(path.name) and not path.is_symlink() and (path / "message.md").is_file()
+    ]
+    return old + [
         (found["what"], path)
         for path, found in _copies(folder)
         if (program := found["program"]) and program != _program(int(program.partition("-")[0]))
@@ -96,8 +125,12 @@ def left_copies(folder: Path) -> list[tuple[str, Path]]:
 
 
 def _copies(folder: Path) -> list[tuple[Path, re.Match[str]]]:
+    return [(path, found) for path in _entries(folder) if (found := _NAME.fullmatch(path.name))]
+
+
+def _entries(folder: Path) -> list[Path]:
     with suppress(OSError):
-        return [(path, found) for path in sorted(folder.iterdir()) if (found := _NAME.fullmatch(path.name))]
+        return sorted(folder.iterdir())
     return []
 
 
