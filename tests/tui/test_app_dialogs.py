@@ -15,7 +15,7 @@ from textual import events
 from textual.content import Content
 from textual.geometry import Region
 from textual.widget import Widget
-from textual.widgets import Input
+from textual.widgets import Button, Input
 from textual.widgets._toast import Toast, ToastRack
 
 import tui.screens
@@ -23,7 +23,7 @@ from agent.models.offline import OfflineModel
 from tests.support.dialogs import DIALOGS
 from tests.support.hostile import HOSTILE, assert_only_text
 from tests.support.program import ONE, Program, make_store, program
-from tests.support.screen import drawn, drawn_in
+from tests.support.screen import at_once, drawn, drawn_in
 from tests.support.settings import preferences
 from tui.app.operation_context import begin_operation
 from tui.document.merge import MergeConflict, merge_texts
@@ -66,9 +66,20 @@ async def settle(p: Program) -> None:
 
 
 async def shown(p: Program, dialog: Dialog[Any]) -> None:
-    p.app.push_screen(dialog)
+    p.main.start(p.main.ask(dialog))
     await p.until(lambda: p.app.screen is dialog)
     await settle(p)
+
+
+def answer_twice(p: Program, dialog: Dialog[Any], how: str) -> None:
+    """Press a key, or click on what is to be clicked, twice in one read."""
+    if how == "enter":
+        at_once(p, "enter", "enter")
+        return
+    inside = [*dialog.query(Button), *dialog.query(VirtualList)]
+    x, y = (inside[0].region.x + 2, inside[0].region.y) if inside else (0, 0)  # else beside the dialog
+    for kind in (events.MouseDown, events.MouseUp) * 2:
+        p.app.post_message(kind(None, x, y, 0, 0, 1, False, False, False, x, y))
 
 
 def is_shown(widget: Widget) -> bool:
@@ -97,11 +108,14 @@ def assert_usable(p: Program, dialog: Dialog[Any]) -> None:
         assert "Esc closes" in drawn(dialog)
 
 
-@pytest.mark.parametrize("text", TEXTS)
-async def test_every_dialog_shows_all_one_answers_with_and_only_text(tmp_path: Path, text: str) -> None:
+@pytest.mark.parametrize(("text", "how"), zip(TEXTS, ("enter", "click", ""), strict=True))
+async def test_every_dialog_shows_all_one_answers_with_as_text_and_is_answered_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, text: str, how: str
+) -> None:
     size = (66, 40) if text == "hostile" else SIZES[0]  # so that more of it is seen
     async with program(make_store(tmp_path), size=size) as p:
         for kind, make in DIALOGS.items():
+            monkeypatch.setattr(kind, "grace", 0.0)
             dialog = make(TEXTS[text], tmp_path)
             assert type(dialog) is kind
             await shown(p, dialog)
@@ -115,8 +129,15 @@ async def test_every_dialog_shows_all_one_answers_with_and_only_text(tmp_path: P
             await settle(p)
             assert_usable(p, dialog)
             assert_only_text(p.app)
-            dialog.dismiss(None)
-            await p.until(lambda: p.app.screen is p.main)
+            if how:
+                answer_twice(p, dialog, how)
+                await p.pilot.pause()
+                await p.pilot.pause()
+                assert not p.app.shutdown.failure, kind
+            while isinstance(p.app.screen, Dialog):  # also what the answer asks
+                p.app.screen.dismiss(None)
+                await p.pilot.pause()
+            assert p.app.screen is p.main
 
 
 async def test_news_in_a_dialog_goes_by_itself_and_an_error_stays(

@@ -8,50 +8,14 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
-from textual import events
-from textual.widgets import Button
 
-from tests.support.dialogs import DIALOGS
-from tests.support.program import Program, make_store, program
+from tests.support.program import make_store, program
 from tests.support.screen import at_once
 from tui.document import merge as draft
 from tui.document.merge import Choice, MergeConflict
 from tui.screens.dialogs import conflict
-from tui.screens.dialogs.base import Dialog
 from tui.screens.dialogs.confirm import Confirm
 from tui.screens.dialogs.text_prompt import AskLine
-from tui.widgets.virtual_list import VirtualList
-
-
-def click_at_once(p: Program, x: int, y: int) -> None:
-    """Click twice in one read."""
-    for kind in (events.MouseDown, events.MouseUp) * 2:
-        p.app.post_message(kind(None, x, y, 0, 0, 1, False, False, False, x, y))
-
-
-@pytest.mark.parametrize("how", ["enter", "click"])
-async def test_two_keys_or_clicks_in_one_read_answer_once(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, how: str
-) -> None:
-    async with program(make_store(tmp_path)) as p:
-        for kind, make in DIALOGS.items():
-            monkeypatch.setattr(kind, "grace", 0.0)
-            p.main.start(p.main.ask(make("Some words", tmp_path)))
-            dialog = await p.dialog(kind)
-            await p.pilot.pause()
-            if how == "click":  # on what is to be clicked, else beside the dialog
-                inside = [*dialog.query(Button), *dialog.query(VirtualList)]
-                region = inside[0].region if inside else None
-                click_at_once(p, *((region.x + 2, region.y) if region else (0, 0)))
-            else:
-                at_once(p, how, how)
-            await p.pilot.pause()
-            await p.pilot.pause()
-            assert not p.app.shutdown.failure, kind
-            while isinstance(p.app.screen, Dialog):  # what this answers is to be asked
-                p.app.screen.dismiss(None)
-                await p.pilot.pause()
-            assert p.app.screen is p.main
 
 
 async def test_a_dialog_that_is_answered_under_another_goes_when_that_one_has_gone(tmp_path: Path) -> None:
