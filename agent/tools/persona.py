@@ -106,7 +106,7 @@ async def edit_system_prompt(env: ToolEnvironment, wanted: EditInput, ctx: ToolC
 async def undo(env: ToolEnvironment, _input: NoInput, ctx: ToolContext) -> ToolOutput:
     seen = env.seen
     before, undone = await env.undo(ctx)
-    left = "".join(f" Left as it is: {name}: {why}" for name, why in undone.left)
+    left = "".join(f" Skipped: {name}: {why}" for name, why in undone.left)
     return _undone(seen, before, undone.persona, f"Undone: {undone.summary}.{left}")
 
 

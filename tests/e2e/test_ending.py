@@ -65,7 +65,7 @@ def test_what_a_vanished_home_cannot_take_is_in_a_private_file_that_one_line_nam
         assert terminal.restored
         said = bytes(terminal.received).rpartition(b"\x1b[?1049l")[2].decode()
     (file,) = (folder / "state" / "persona-editor").glob("unsaved-*.txt")
-    assert f"what could not be saved is in {file}\r\n" in said
+    assert f"unsaved text is in {file}\r\n" in said
     assert said.count("persona: ") == 1
     assert "TYPED" not in said
     assert file.stat().st_mode & 0o777 == 0o600
@@ -103,7 +103,7 @@ def test_a_disk_that_hangs_holds_up_neither_the_end_nor_the_text(folder: Path) -
         assert terminal.restored
         said = bytes(terminal.received).rpartition(b"\x1b[?1049l")[2].decode()
     (file,) = (folder / "state" / "persona-editor").glob("unsaved-*.txt")
-    assert f"persona: what could not be saved is in {file}\r\n" in said
+    assert f"persona: unsaved text is in {file}\r\n" in said
     assert "TYPED. You see" in file.read_text()
 
 

@@ -137,7 +137,7 @@ async def test_what_is_odd_in_the_file_and_where_the_environment_holds_over_it_i
         await p.told("config.toml:2: unknown setting 'colour'")
         rows = await page(p, "model")
         assert row(rows, "model") == ("from-env", "$PERSONA_MODEL")
-        assert "$PERSONA_MODEL holds over the file" in str(p.app.screen.query_one("#setting-help").render())
+        assert "$PERSONA_MODEL overrides the file" in str(p.app.screen.query_one("#setting-help").render())
 
 
 async def test_a_file_that_broke_meanwhile_is_said_and_not_overwritten(tmp_path: Path) -> None:
@@ -204,7 +204,7 @@ async def test_values_that_cannot_be_used_leave_the_editor_open_and_stop_only_th
     async with program(
         make_store(tmp_path), make_model=settings.make_model, preferences=settings, ready=False
     ) as p:
-        await p.until(lambda: "3 things in config.toml are wrong: /settings shows them." in p.messages)
+        await p.until(lambda: "3 problems in config.toml: /settings shows them." in p.messages)
         assert settings.name_model() == "none" and p.prompt.text
         rows = await page(p, "!1")
         assert [r.key for r in rows.rows[:4]] == ["!0", "!1", "!2", "model"]
@@ -244,7 +244,7 @@ async def test_what_is_wrong_in_the_file_is_one_message_and_each_of_it_a_row_of_
     text = 'odd = 1\nstrange = 2\n\n[keys]\nnowhere = "f5"\n'
     async with program(make_store(tmp_path), preferences=preferences(tmp_path, text), size=(80, 24)) as p:
         await p.until(lambda: p.messages)
-        assert p.messages == ["3 things in config.toml are wrong: /settings shows them."]
+        assert p.messages == ["3 problems in config.toml: /settings shows them."]
         rows = await page(p, "!2")
         assert row(rows, "!0") == ("line 1: unknown setting 'odd' is ignored", "")
         assert [r.key for r in rows.rows[:4]] == ["!0", "!1", "!2", "model"]

@@ -216,7 +216,7 @@ def test_what_cannot_go_back_in_one_of_several_personas_is_named_and_left(place:
     undone = place.run_here("undo", "ann", "--json")
     assert undone.returncode == 1 and json.loads(undone.stdout)["version"] == 2
     told = undone.stderr.decode()
-    assert told.startswith("persona: Left as it is: ben: ") and told.count("\n") == 1
+    assert told.startswith("persona: Skipped: ben: ") and told.count("\n") == 1
     assert store.get("ann").system_prompt == "One.\nTwo.\n"
     assert store.get("ben").system_prompt == "One.\nMine.\n"
 
@@ -408,7 +408,7 @@ def test_doctor_does_not_call_settings_right_that_are_ignored(place: Workplace) 
     config = place.home.parent / "odd.toml"
     config.write_text('no_such_setting = 1\n[keys]\n"no.such" = "f7"\n', encoding="utf-8")
     done = place.run_here("doctor", env={"PERSONA_CONFIG": str(config)})
-    assert b"note  settings" in done.stdout and b"2 things in it to mend" in done.stdout
+    assert b"note  settings" in done.stdout and b"2 problems in it" in done.stdout
 
 
 def test_doctor_says_what_the_agent_is_told_the_personas_are_for(place: Workplace) -> None:

@@ -135,7 +135,7 @@ def test_what_is_replaced_may_be_a_word_or_an_expression_in_some_documents(fille
 
 def test_what_conflicts_or_is_broken_is_named_and_left(filled: Workplace) -> None:
     told = run(filled, "replace", "refund", "credit", "--all", code=1)
-    assert "Replaced in 3 documents" in told and "Left as it is: broken:" in told
+    assert "Replaced in 3 documents" in told and "Skipped: broken:" in told
     store = filled.store
     found, _ = preview(store, Pattern("credit"), "sum", ["billing", "part/warm"])
     file = filled.home / "personas" / "billing.toml"

@@ -23,7 +23,7 @@ def test_doctor_tells_all_that_is_wrong_in_the_settings_each_with_its_line(place
     done = place.run_here("doctor", "--json")
     told = [found for found in json.loads(done.stdout) if found["subject"] == "settings"]
     lines = [found["message"].rpartition("config.toml:")[2].split(":")[0] for found in told]
-    assert lines == ["1", "2", "3", "4", "6", " 5 things in it to mend, see above"]
+    assert lines == ["1", "2", "3", "4", "6", " 5 problems in it, see above"]
     assert [found["level"] for found in told] == ["problem", "note", "problem", "problem", "note", "note"]
     assert done.returncode == 1 and done.stderr == b""
 

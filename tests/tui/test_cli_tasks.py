@@ -716,7 +716,7 @@ def test_a_setting_by_its_former_name_holds_and_the_new_name_is_told(tmp_path: P
     path.write_text("history_turns = 12\n", encoding="utf-8")
     loaded = load_settings({"PERSONA_CONFIG": str(path)})
     assert loaded.settings.sent_turns == 12 and loaded.sources["sent_turns"] == "the file"
-    assert loaded.warnings == (f"{path}:1: history_turns is called sent_turns now; rename it there",)
+    assert loaded.warnings == (f"{path}:1: history_turns was renamed to sent_turns; rename it there",)
     path.write_text("sent_turns = 7\nhistory_turns = 12\n", encoding="utf-8")
     loaded = load_settings({"PERSONA_CONFIG": str(path)})
     assert loaded.settings.sent_turns == 7 and len(loaded.warnings) == 1

@@ -32,7 +32,7 @@ async def test_a_draft_that_cannot_be_stored_is_said_once_and_stored_when_there_
     async with program(store) as p:
         monkeypatch.setattr(DraftStore, "save", full)
         p.main.chat_bar.set_draft("a draft")
-        told = "What you typed is only on the screen and not on disk yet: No space left on device."
+        told = "Could not save your draft to disk: No space left on device."
         await p.main.remember()
         await p.until(lambda: told in p.messages)
         p.app.clear_notifications()
@@ -91,7 +91,7 @@ async def test_every_text_that_a_vanished_home_cannot_take_at_the_end_is_written
         "two, the draft ---\na draft\n\n",
         "begun in a dialog ---\nbegun\n",
     }
-    assert p.app.shutdown.last_words == f"what could not be saved is in {file}"
+    assert p.app.shutdown.last_words == f"unsaved text is in {file}"
     assert not store.home.root.exists()
 
 

@@ -193,7 +193,7 @@ async def test_what_is_begun_in_a_dialog_is_not_lost_where_the_disk_refuses(
             await p.write(word)
             await p.press("escape")
             await p.until(lambda: p.app.screen is p.main)
-            await p.told("What you typed is only on the screen and not on disk yet")
+            await p.told("Could not save your draft to disk")
         await p.app.shutdown.leave(0)
     assert "begun and more" in elsewhere(tmp_path)
 

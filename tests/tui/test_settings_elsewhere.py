@@ -15,7 +15,7 @@ from tui.screens.main import screen as main
 from tui.settings.live_settings import NO_MODEL
 from tui.widgets.footer import KeyLine
 
-MENDED = "config.toml was changed; what it says holds now."
+MENDED = "config.toml changed; the new settings are in use."
 
 
 def bottom_line(p: Program) -> str:

@@ -45,7 +45,7 @@ def refusal(folder: Path, text: str) -> str:
         ("\nsent_turns = 0", "2: sent_turns must be above 0"),
         (
             "\nhistory_turns = 0",
-            "2: sent_turns must be above 0; line 2: history_turns is called sent_turns now; rename it there",
+            "2: sent_turns must be above 0; line 2: history_turns was renamed to sent_turns; rename it there",
         ),
         ("panel_seconds = 1e400", "1: panel_seconds must be a number that is not infinite"),
         ("notify_after = inf", "1: notify_after must be a number that is not infinite"),
@@ -113,7 +113,7 @@ def test_a_server_to_which_no_request_can_go_is_refused_in_the_file_and_before_i
 
 def test_a_key_in_the_file_is_not_shown_but_told_where_it_belongs(tmp_path: Path) -> None:
     (said,) = read(tmp_path, f'api_key_command = "x"\napi_key = "{SECRET}"\n').warnings
-    assert said.startswith(f"{tmp_path / 'config.toml'}:2: a key does not stand in this file, so api_key is")
+    assert said.startswith(f"{tmp_path / 'config.toml'}:2: API keys are not allowed in this file; api_key is")
     assert "api_key_env" in said and SECRET not in said
     said = refusal(tmp_path, f'api_key_env = "{SECRET}"\n')
     assert "config.toml:1: api_key_env must be the name of an env" in said and SECRET not in said
@@ -124,10 +124,10 @@ def test_a_key_in_the_file_is_not_shown_but_told_where_it_belongs(tmp_path: Path
     [
         (
             'model = "{}"',
-            "1: model holds what looks like a key, which does not belong there; put it into ANTHROPIC",
+            "1: model contains what looks like an API key, which is not allowed there; put it into ANTHROPIC",
         ),
-        ('theme = "{}"', "1: theme holds what looks like a key"),
-        ('base_url = "{}"', "1: base_url holds what looks like a key"),
+        ('theme = "{}"', "1: theme contains what looks like an API key"),
+        ('base_url = "{}"', "1: base_url contains what looks like an API key"),
         ('colours = "{}"', "1: colours must be one of auto, 16, none, not '[secret]'"),
         ('[approval_of]\nundo = "{}"', "2: approval_of.undo must be one of ask, allow, deny, not '[secret]'"),
         (
@@ -156,9 +156,9 @@ def test_a_key_as_the_model_of_a_flag_or_the_environment_is_not_taken_and_not_sh
         (load_settings({**env, "PERSONA_MODEL": ""}, model=SECRET), "--model"),
     ):
         (said,) = loaded.warnings
-        assert said.startswith(f"{source} holds what looks like a key") and SECRET not in said
+        assert said.startswith(f"{source} contains what looks like an API key") and SECRET not in said
         assert loaded.settings.model == "" and loaded.unusable == {"model"}
-    with pytest.raises(ConfigError, match="model holds what looks like a key"):
+    with pytest.raises(ConfigError, match="model contains what looks like an API key"):
         check_values({"model": SECRET})
 
 

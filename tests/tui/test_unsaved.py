@@ -120,7 +120,7 @@ async def test_quitting_says_what_would_be_lost_where_the_disk_keeps_nothing(
     async with program(make_store(tmp_path)) as p:
         monkeypatch.setattr(DraftStore, "save", refuse)
         await reach_conflict(p)
-        await p.told("only on the screen and not on disk yet")
+        await p.told("Could not save your draft to disk")
         p.main.action_leave()
         dialog = await p.dialog(Confirm)
         assert "lose" in dialog._question

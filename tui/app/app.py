@@ -287,7 +287,7 @@ class PersonaApp(TerminalApp, inherit_bindings=False):
             except PersonaError as error:
                 self.show_message(str(error), error=True)
             else:
-                self.show_settings_warnings(f"{preferences.path.name} was changed; what it says holds now.")
+                self.show_settings_warnings(f"{preferences.path.name} changed; the new settings are in use.")
                 await self.main.conversation.show_unread()
             for screen in self.screen_stack:
                 if (show := getattr(screen, "show_settings", None)) is not None:
@@ -299,7 +299,7 @@ class PersonaApp(TerminalApp, inherit_bindings=False):
             return
         if len(odd := preferences.warnings) > 1:
             where = preferences.path.name
-            self.show_message(f"{len(odd)} things in {where} are wrong: /settings shows them.", error=True)
+            self.show_message(f"{len(odd)} problems in {where}: /settings shows them.", error=True)
         elif message := next(iter(odd), otherwise):
             self.show_message(message, error=bool(odd))
 

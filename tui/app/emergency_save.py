@@ -58,9 +58,7 @@ def recovery_message(left: Sequence[Path]) -> str:
     if not left:
         return ""
     more = f" ({len(left)} such files are there)" if len(left) > 1 else ""
-    return (
-        f"text that could not be saved is in {left[-1]}{more}; take out what you need, then delete the file"
-    )
+    return f"unsaved text is in {left[-1]}{more}; copy what you need, then delete the file"
 
 
 def _folders() -> Iterator[Path]:

@@ -268,8 +268,8 @@ class Shutdown:
             from tui.app.emergency_save import write_texts
 
             path = write_texts(texts)
-            where = f"is in {path}" if path is not None else "is nowhere: no disk took it"
-            self.last_words = f"what could not be saved {where}"
+            where = f"is in {path}" if path is not None else "could not be saved anywhere"
+            self.last_words = f"unsaved text {where}"
 
     def _unsaved(self) -> dict[str, str]:
         return {} if self._app.main.documents is None else self._app.main.documents.memory_only()

@@ -96,9 +96,7 @@ class SlotSaver:
         async with self._writing_drafts:
             refused = await self.workspace.call(self._controller.unsaved.write)
         if refused and not self._warned_of_drafts:
-            self.view.show_message(
-                f"What you typed is only on the screen and not on disk yet: {refused}", error=True
-            )
+            self.view.show_message(f"Could not save your draft to disk: {refused}", error=True)
         self._warned_of_drafts = bool(refused)
         self.show_database_warning()
 

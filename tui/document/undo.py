@@ -78,7 +78,7 @@ class StoreUndo:
             try:
                 await self._step(persona_id, "undo", unit, True)
             except NothingToUndo:
-                self._view.show_message("What the agent's run of this turn changed is undone already.")
+                self._view.show_message("The agent's run of this turn is undone already.")
 
     async def _step(self, persona_id: str, operation: Operation, only: str | None, record: bool) -> None:
         """Store what is typed, then have the store take a step, and show that.
@@ -104,7 +104,7 @@ class StoreUndo:
         also = f"; also in {done.others}" if done.also else ""
         self._view.show_message(f"{_done(operation)}: {shown_counts(done.summary)}{also}")
         for name, why in done.left:
-            self._view.show_message(f"Left as it is: {name}: {why}", error=True)
+            self._view.show_message(f"Skipped: {name}: {why}", error=True)
         if done.persona.revision == NOTHING:  # what made the persona is undone
             self._controller.close()
             return
@@ -135,8 +135,7 @@ class StoreUndo:
                     view.show_message(f"Nothing was {said.lower()}.")
                     return
                 if await call(spoils, text, merged.ours, merged.theirs):
-                    why = "Both in one would be no persona file"
-                    view.show_message(f"{why}: nothing was {said.lower()}.", error=True)
+                    view.show_message(f"Not {said.lower()}: the merged file would not be valid.", error=True)
                     return
                 reason = f"{said.lower()} by hand"
                 done = await self._workspace.write(

@@ -127,7 +127,7 @@ async def edit_file(app: PersonaApp, editing: DocumentController) -> None:
         finally:
             changed, conflicts = await _take_over(app, editing, key, copies)
     if failure:
-        what = "What it had saved is shown." if changed else "It had saved nothing new."
+        what = "What it saved is shown." if changed else "It saved no changes."
         app.main.show_message(f"{failure} {what}", error=True)
     for file, conflict in conflicts:
         await _choose(app, editing, key, file, conflict)
@@ -159,7 +159,7 @@ async def _take_over(
                 else:
                     editing.take(done.persona)
                     if done.merged:
-                        app.main.show_message("What was changed while your editor was open is merged.")
+                        app.main.show_message("Changes made while your editor was open were merged.")
         except PersonaError as error:
             is_gone = await workspace.call(remove_if_same, copy, before)
             kept = "nothing was changed" if is_gone else f"your text is kept in {copy}"
@@ -181,9 +181,9 @@ async def _choose(
     workspace, why = editing.workspace, ""
     chosen = await editing.view.choose(conflict, "Your editor", "Meanwhile")
     if chosen is None:
-        why = "The file stays as it is"
+        why = "The file was not changed"
     elif spoils(chosen, conflict.ours, conflict.theirs):
-        why = "Both in one would not be a persona file"
+        why = "The merged file would not be valid"
     elif chosen != conflict.theirs:
         try:
             done = await workspace.write(
@@ -193,7 +193,7 @@ async def _choose(
             why = f"Not saved: {str(error).rstrip('.')}"
         else:
             if isinstance(done, MergeConflict):
-                why = "The file was changed again in the same lines"
+                why = "The file changed again in the same lines"
             else:
                 editing.take(done.persona)
     if why:

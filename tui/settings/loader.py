@@ -143,7 +143,7 @@ def _judge(
     for key, value in found.items():
         name = RENAMED.get(key, key)
         if name != key:
-            warn((key,), f"{key} is called {name} now; rename it there")
+            warn((key,), f"{key} was renamed to {name}; rename it there")
             if name in found:  # what is set under the new name holds
                 continue
         if name not in hints:
@@ -187,8 +187,8 @@ def _ignored(key: str) -> str:
     """Say that a key of the file is no setting, and of one that holds a secret where that belongs."""
     if key.casefold().replace("-", "_") in KEYS:
         return (
-            f"a key does not stand in this file, so {key} is ignored; take it out, and name its variable in "
-            "api_key_env or a command that prints it in api_key_command"
+            f"API keys are not allowed in this file; {key} is ignored. Remove it, and set api_key_env to the name of "
+            "its variable, or api_key_command to a command that prints it"
         )
     return f"unknown setting {key!r} is ignored"
 
@@ -203,4 +203,4 @@ def _unknown_tools(named: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
         if registered(name) is None:
             near = get_close_matches(name, tool_names(), n=1)
             hint = f"; did you mean {near[0]!r}?" if near else ""
-            yield name, f"there is no tool {name!r}, so nothing is asked or denied for it{hint}"
+            yield name, f"there is no tool {name!r}; the rule is ignored{hint}"

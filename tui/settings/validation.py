@@ -119,7 +119,7 @@ def fault_of_key(where: str, value: str) -> str:
     if not value or not is_key(value):
         return ""
     return (
-        f"{where} holds what looks like a key, which does not belong there; put it into ANTHROPIC_API_KEY, or name its "
+        f"{where} contains what looks like an API key, which is not allowed there; put it into ANTHROPIC_API_KEY, or name its "
         "variable in api_key_env or a command that prints it in api_key_command"
     )
 

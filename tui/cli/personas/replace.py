@@ -60,4 +60,4 @@ def replace(
             documents = f"{len(done)} document{'s' * (len(done) > 1)}"
             print_text(f"Replaced in {documents}; persona undo {done[0]} takes all of it back.")
     if left:
-        raise PersonaError("Left as it is: " + " ".join(f"{key}: {why}" for key, why in left))
+        raise PersonaError("Skipped: " + " ".join(f"{key}: {why}" for key, why in left))

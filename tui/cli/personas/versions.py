@@ -218,7 +218,7 @@ def _print_result(done: Undone, as_json: bool, prefix: str = "") -> None:
     else:
         print_text(prefix + done.summary + (f"; also in {done.others}" if done.also else ""))
     if done.left:
-        raise PersonaError("Left as it is: " + " ".join(f"{name}: {why}" for name, why in done.left))
+        raise PersonaError("Skipped: " + " ".join(f"{name}: {why}" for name, why in done.left))
 
 
 def _print_conflict(conflict: Conflict, as_json: bool) -> None:

@@ -123,8 +123,8 @@ def _settings(invocation: Invocation) -> Iterator[CheckResult]:
     for wrong in loaded.wrong:
         yield CheckResult("note" if wrong.setting is None else "problem", "settings", str(wrong))
     if loaded.wrong:
-        things = "1 thing" if len(loaded.wrong) == 1 else f"{len(loaded.wrong)} things"
-        yield CheckResult("note", "settings", f"{loaded.path}: {things} in it to mend, see above")
+        things = "1 problem" if len(loaded.wrong) == 1 else f"{len(loaded.wrong)} problems"
+        yield CheckResult("note", "settings", f"{loaded.path}: {things} in it, see above")
         return
     note = "" if loaded.exists else " (no such file yet; the defaults hold)"
     yield CheckResult("ok", "settings", f"{loaded.path}{note}")

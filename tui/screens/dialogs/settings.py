@@ -145,9 +145,9 @@ class ProgramSettings(Dialog[None]):
         if manual.kind(name) == "table":
             said.append(self._opens(TABLE))
         if over := self._preferences.overruled(name):
-            said.append(f"At the next start {over} holds over the file." if over[0] in "-$" else "")
+            said.append(f"At the next start {over} overrides the file." if over[0] in "-$" else "")
         if name in manual.AT_NEXT_MESSAGE:
-            said.append("A change holds from your next message.")
+            said.append("A change applies from your next message on.")
         self.query_one("#setting-help", LiteralStatic).update("\n".join(filter(None, said)))
 
     def _opens(self, template: str) -> str:
@@ -257,7 +257,7 @@ class ProgramSettings(Dialog[None]):
             if not await edit_settings(self._program, self._preferences.path):
                 return
         except EditorFailed as error:
-            failure = f"{error} What it had saved holds."
+            failure = f"{error} The saved settings are in use."
         except PersonaError as error:
             if self.is_attached:
                 self._trouble(str(error))
@@ -269,7 +269,7 @@ class ProgramSettings(Dialog[None]):
         try:
             await asyncio.to_thread(change)
             odd = self._preferences.warnings
-            summary = f"{len(odd)} things in the file are wrong, see above." if len(odd) > 1 else "".join(odd)
+            summary = f"{len(odd)} problems in the file, see above." if len(odd) > 1 else "".join(odd)
             trouble = " ".join(filter(None, (summary, failure)))
             await self._program.apply_settings()
         except BrokenSettings as error:

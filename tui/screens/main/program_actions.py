@@ -144,7 +144,7 @@ class ProgramActions:
         else:
             self._last_quit_key = time.monotonic()
             key = first_key("copy", self._host.program.settings.keys)
-            self._host.show_message(f"Press {key} again to quit." if key else "Once more quits.")
+            self._host.show_message(f"Press {key} again to quit." if key else "Press again to quit.")
 
     def action_leave(self) -> None:
         self._host.start_once(self._leave)  # who presses on is asked once
@@ -208,7 +208,7 @@ class ProgramActions:
         return not left or bool(
             await self._host.ask(
                 Confirm(
-                    "Quit and lose what is not saved?" if lost else "Quit with text that is not in its file?",
+                    "Quit and lose unsaved text?" if lost else "Quit with unsaved text?",
                     f"What you typed in {names} could not be saved."
                     + ("" if lost else " It is kept and offered at the next start."),
                     action="Quit",

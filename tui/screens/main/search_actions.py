@@ -184,7 +184,7 @@ class SearchActions:
         done, left, shown = await documents.workspace.write_then(write_all, take)
         if left:
             reasons = " ".join(f"{key}: {why}" for key, why in left)
-            self._host.show_message(f"Left as it is: {reasons}", error=True)
+            self._host.show_message(f"Skipped: {reasons}", error=True)
         if done:
             where = "outside of the editors" if shown is not None else f"in {done[0]}"
             back = sentence("edit.undo", self._host.keymap, f" {{}} {where} takes all of it back.")
