@@ -114,7 +114,7 @@ class BisectRun:
         if fault := fault_of_input(test_input):
             raise InvalidValue(f"The test input {test_input.id} cannot be run: {fault}.")
         if not test_input.expect:
-            raise InvalidValue(f"The test input {test_input.id} has no expectations, so no verdict can turn.")
+            raise InvalidValue(f"The test input {test_input.id} has no expectations, so it has no verdict.")
         self._evaluator = evaluator
         self._persona = persona
         self._input = test_input
@@ -207,13 +207,13 @@ class BisectRun:
         if error:
             sentence = f"stopped between version {first.version} and version {second.version}: {error}"
         elif last < 1:
-            sentence = "there is one prompt only: nothing to search"
+            sentence = "all versions have the same prompt: nothing to search"
         elif decided:
-            sentence = f"version {second.version} turned the verdict of {self._input.id}"
+            sentence = f"version {second.version} changed the verdict of {self._input.id}"
         elif search.is_real():
             sentence = (
-                f"the verdict of {self._input.id} turned between version {first.version} and version "
-                f"{second.version}; more cannot be told"
+                f"the verdict of {self._input.id} changed between version {first.version} and version "
+                f"{second.version}; it cannot be narrowed down further"
             )
         else:
             sentence = (

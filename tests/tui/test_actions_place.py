@@ -197,7 +197,7 @@ async def test_a_run_at_work_is_watched_and_what_is_said_meanwhile_is_for_the_pe
         await p.press("enter")
         await p.until(lambda: p.app.screen is p.main and "First." in drawn(p.main))
         assert "Second." not in drawn(p.main) and "hello" not in drawn(p.main)
-        assert "your own conversation" in str(p.main.chat_bar.input.placeholder)
+        assert "Messages go to your conversation" in str(p.main.chat_bar.input.placeholder)
         gates[0].set()
         await p.until(lambda: "Second." in drawn(p.main))  # it comes by itself
         await p.say("/clear")

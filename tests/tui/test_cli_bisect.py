@@ -86,7 +86,7 @@ def test_the_version_is_found_with_its_hunk_and_reverted(place: Workplace, serve
     told = place.run_here("bisect", "kind", "--input", "refund", "--revert")
     text = told.stdout.decode()
     assert (
-        told.returncode == 0 and "version 5 turned the verdict of refund." in text and "-- Be kind." in text
+        told.returncode == 0 and "version 5 changed the verdict of refund." in text and "-- Be kind." in text
     )
     assert "Reverted as version 10.\nTake that back with: persona undo kind 10" in text
     assert len(server.bodies) == asked, "what is stored is used again"
@@ -122,7 +122,7 @@ def test_where_it_cannot_be_told_the_versions_between_are_named(
     )
     found = run(place, "bisect", "kind", "--input", "refund")
     assert (found["good"], found["bad"], found["decided"], found["version"]) == (0, 2, False, None)
-    assert found["sentence"].endswith("turned between version 0 and version 2; more cannot be told")
+    assert found["sentence"].endswith("changed between version 0 and version 2; it cannot be narrowed down further")
     assert max(one["samples"] for one in found["probes"]) == 30
 
 

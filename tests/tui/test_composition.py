@@ -162,7 +162,7 @@ async def test_links_are_changed_by_the_keyboard_in_a_small_terminal(store: Faul
         assert "# mine" in store.text("robot")
         # what is no link of the file is left alone, and what is missing says why
         await p.press("home", "x")
-        await p.told("no link of the persona's file")
+        await p.told("not a link that can be changed")
         await p.press("end", "up", "enter")
         await p.told("trait gone: the library has none of this name.")
         # the stage of the arc

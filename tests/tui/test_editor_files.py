@@ -123,7 +123,7 @@ async def test_what_the_agent_did_while_the_editor_was_open_is_merged_and_undone
         await edits(p, monkeypatch, lambda copy: copy.replace("third", "third (editor)"), agent=True)
         both = "first (agent) line\nsecond line\nthird (editor) line\n"
         await p.until(lambda: p.prompt.raw == both and p.on_disk("one") == both)
-        await p.told("while your editor was open is merged")
+        await p.told("while your editor was open were merged")
         p.main.personas.rows.focus()
         await p.press("ctrl+z")
         await p.until(lambda: p.on_disk("one") == "first (agent) line\nsecond line\nthird line\n")

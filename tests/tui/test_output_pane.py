@@ -79,7 +79,7 @@ async def test_enter_shows_the_output_with_what_holds_of_it_and_the_ones_before(
 
         await p.press("left")
         await p.until(lambda: "2 of 2" in seen(p))
-        assert "version 0 · recorded" in seen(p) and "Outdated: another prompt now." in seen(p)
+        assert "version 0 · recorded" in seen(p) and "Outdated: the prompt changed since." in seen(p)
         assert "Go away now" in seen(p)
         await p.press("m")
         await p.until(lambda: "**Go away** now" in seen(p))
@@ -132,7 +132,7 @@ async def test_it_follows_what_changes(tmp_path: Path) -> None:
             outputs._hear_in_loop(event)
         await p.until(lambda: "4 of 5" in seen(p))
         await p.press("right", "right", "right")
-        await p.until(lambda: "1 of 5" in seen(p) and "is being made" in seen(p) and "Sorry, I" in seen(p))
+        await p.until(lambda: "1 of 5" in seen(p) and "running" in seen(p) and "Sorry, I" in seen(p))
         outputs._hear_in_loop(OutputText(trial, "will."))
         await p.until(lambda: "Sorry, I will." in seen(p))
         outputs._hear_in_loop(RunEnd([trial]))

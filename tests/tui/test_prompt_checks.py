@@ -78,7 +78,7 @@ async def test_the_version_that_turned_a_verdict_is_found_and_reverted(
         assert "refund" in seen(p) and "short" in seen(p)
         await p.press("enter")
         await p.dialog(ShowBisected)
-        assert "Version 2 turned the verdict of refund." in seen(p)
+        assert "Version 2 changed the verdict of refund." in seen(p)
         assert "version 1 passes" in seen(p) and "-- Be kind." in seen(p)
         asked = len(server.bodies)
         await p.press("escape")
@@ -97,7 +97,7 @@ async def test_the_version_that_turned_a_verdict_is_found_and_reverted(
         p.main.focus_chat()
         p.main.chat_bar.set_draft("half a mess")
         await p.main.checks.bisect("refund")
-        await p.told("Bisect of refund: version 2 turned the verdict of refund. /bisect refund shows it.")
+        await p.told("Bisect of refund: version 2 changed the verdict of refund. /bisect refund shows it.")
         assert p.app.screen is p.main and p.main.chat_bar.draft == "half a mess"
         p.main.chat_bar.set_draft("")
         # from a version of the timeline on
@@ -122,13 +122,15 @@ async def test_what_a_coverage_found_stands_beside_the_prompt_until_it_changes(
         rows = lambda: [row[:30] for row in seen(p).splitlines() if "- " in row]  # noqa: E731
         before = rows()
         await p.say("/coverage")
-        await p.told("Of 3 pieces of the prompt: 1 tests fail, 1 answers change, 1 nothing notices.")
+        await p.told(
+            "Each of 3 pieces of the prompt removed: tests fail (1), answers change (1), no test detects it (1)."
+        )
         assert [row[2:6] for row in rows()] == ["● - ", "◐ - ", "○ - "]
         assert "● tests fail without it: refund · saved" in subtitle(p)
         margin = p.main.prompt_pane.query_one(MarginSigns)
         await p.pilot.click(margin, offset=(0, 2))
         assert p.prompt.has_focus and p.prompt.cursor_location == (2, 0)
-        await p.until(lambda: "○ nothing notices when it is missing · saved" in subtitle(p))
+        await p.until(lambda: "○ no test detects its removal · saved" in subtitle(p))
         await p.press("up")
         await p.until(lambda: "◐ answers change without it: refund" in subtitle(p))
         assert not p.main.outputs.streaming("refund") and len(p.main.outputs.outputs_of("refund")) == 8
@@ -152,9 +154,9 @@ async def test_what_keeps_bisect_and_coverage_from_running_is_said(
     store = make_store(tmp_path, {"kind": 'system_prompt = "One."\n' + OTHER})
     async with program(store, settings=settings) as p:
         await p.say("/bisect")
-        await p.told("There is no other prompt in the versions")
+        await p.told("All versions have the same prompt")
         await p.say("/coverage")
-        await p.told("no pieces that could be taken out")
+        await p.told("no pieces to remove")
         store.change("kind", SetPrompt(PROMPT), revision=None, by=Author("import"))
         await p.until(lambda: p.prompt.raw == PROMPT)
         server._brain = lambda _body: Refusal(400, "invalid_request_error", "no")
@@ -172,5 +174,7 @@ async def test_without_a_model_the_recorded_coverage_of_an_example_is_shown(tmp_
     offline = Settings(panel_seconds=STAYS, model="offline")
     async with program(store, persona_id="mentor", settings=offline) as p:
         await p.say("/coverage")
-        await p.told("1 tests fail, 2 answers change, 3 nothing notices. career, just-tell-me: left out.")
+        await p.told(
+            "tests fail (1), answers change (2), no test detects it (3). career, just-tell-me: left out."
+        )
         assert p.main.prompt_pane.query_one(MarginSigns).display

@@ -44,7 +44,7 @@ async def test_a_question_says_where_it_is_answered_while_a_pane_has_the_keys(tm
         hint = widget.box.query_one(".ask--hint", LiteralLabel)
         await p.until(lambda: "digit" in str(hint.visual))
         await p.press("f3")
-        await p.until(lambda: str(hint.visual) == "Answers go into the chat bar: Tab leads round to it")
+        await p.until(lambda: str(hint.visual) == "Answer in the chat bar: Tab cycles to it")
         p.main.focus_chat()
         await p.until(lambda: "digit" in str(hint.visual))
 

@@ -120,7 +120,7 @@ async def test_versions_are_compared_searched_and_restored(tmp_path: Path) -> No
             await press(p, "b bisect", "The verdict of which")
             await press(p, "question 0")
             await p.dialog(ShowBisected)
-            assert "Version 2 turned the verdict of n0." in seen(p)
+            assert "Version 2 changed the verdict of n0." in seen(p)
             await press(p, "reverts it", "Be kind.")
             await p.until(lambda: p.on_disk("kind") == "Be kind.\n- Joke.")
 
@@ -131,10 +131,10 @@ async def test_versions_are_compared_searched_and_restored(tmp_path: Path) -> No
             await press(p, "Esc closes")
             await p.until(lambda: not isinstance(p.app.screen, Versions))
             brain.gate.clear()
-            await command(p, "Show what each piece")
+            await command(p, "Show which pieces")
             await p.until(lambda: "Coverage: 0/" in seen(p))
             brain.gate.set()
-            await p.told("Of 2 pieces of the prompt: ")
+            await p.told("Each of 2 pieces of the prompt removed: ")
 
 
 async def test_a_talk_leads_to_a_test_input(tmp_path: Path) -> None:

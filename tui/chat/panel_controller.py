@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from tui.settings.schema import Settings
 
 
-IN_THE_BAR = "Answers go into the chat bar"
+IN_THE_BAR = "Answer in the chat bar"
 
 
 class PanelController:
@@ -172,7 +172,7 @@ class PanelController:
                 digits = self.panel_view.has_answers and not bar.draft
                 way_back = f"{key}{' or a digit' if digits else ''} goes back to answer" if key else ""
             elif not bar.has_keys:
-                way_back = sentence("pane.next", keymap, f"{IN_THE_BAR}: {{}} leads round to it", IN_THE_BAR)
+                way_back = sentence("pane.next", keymap, f"{IN_THE_BAR}: {{}} cycles to it", IN_THE_BAR)
             self.panel_view.show_way_back(way_back)
 
     # -- reading mode ----------------------------------------------------------------------------------

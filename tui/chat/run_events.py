@@ -132,8 +132,8 @@ class RunEvents:
             return
         self._delaying = question.id
         self._context.screen.show_message(
-            f"{self._context.screen.name_of(persona_id)} is asking something. The program will end once you have answered and the task "
-            "is done; quit again to leave it waiting or to stay."
+            f"{self._context.screen.name_of(persona_id)} has a question. The program quits after you answer and the task ends; "
+            "quit again for other options."
         )
 
     def _announce_question(self, persona_id: str) -> None:

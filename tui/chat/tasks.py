@@ -119,7 +119,7 @@ class TaskController:
     def hint(self, usual: str) -> str:
         """Return what the empty chat bar says."""
         if self._history.watched:
-            return "A run is shown; what you say is for your own conversation…"
+            return "Viewing another run. Messages go to your conversation…"
         task = self._context.conversation.task if self._context.conversation is not None else None
         if task is not None and self.can_continue:
             why = "The task was interrupted" if task.status == "interrupted" else "It stopped at a limit"

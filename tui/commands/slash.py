@@ -10,14 +10,14 @@ from tui.commands.fuzzy import fold
 
 COMMANDS: dict[str, str] = {
     "actions": "work that is done while nobody watches",
-    "assets": "texts that the agent left behind",
-    "bisect": "find the version that turned a verdict",
+    "assets": "texts that the agent wrote",
+    "bisect": "find the version that changed a verdict",
     "clear": "begin a new conversation",
     "compare": "two versions on the test inputs",
     "compiled": "the whole prompt, and each line's origin",
     "continue": "go on with the task that stopped",
     "copy": "test inputs to another persona",
-    "coverage": "show what each piece of the prompt is for",
+    "coverage": "which pieces of the prompt the tests cover",
     "each": "a message to each marked persona's agent",
     "export": "the conversation as a file",
     "find": "text in all personas and the library",

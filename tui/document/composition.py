@@ -205,7 +205,7 @@ class CompositionController:
             except InvalidValue as error:
                 self._outputs.try_with(None)
                 self._is_due = True
-                self._host.show_message(f"{error} It is tried as it is stored again.", error=True)
+                self._host.show_message(f"{error} Back to the saved composition.", error=True)
                 return
         if persona is self._persona and options is self._outputs.options:
             self._outputs.name_prompts(names)

@@ -16,11 +16,18 @@ COLOURS = {
     "nothing notices": "text-warning",
     "not exercised": "text-secondary",
 }
+RESULTS = {
+    "tests fail": "tests fail",
+    "answers change": "answers change",
+    "nothing notices": "no test detects it",
+    "not exercised": "not covered",
+}
+"""What happens without a piece, in a row or a list."""
 _MEANINGS = {
     "tests fail": "tests fail without it",
     "answers change": "answers change without it",
-    "nothing notices": "nothing notices when it is missing",
-    "not exercised": "no test input tries it",
+    "nothing notices": "no test detects its removal",
+    "not exercised": "not covered by any test input",
 }
 
 
@@ -33,6 +40,6 @@ def meaning(covered: PieceCoverage) -> str:
 def summary(pieces: Sequence[PieceCoverage]) -> str:
     """Return how often each was found, in one sentence."""
     counts = {finding: sum(one.finding == finding for one in pieces) for finding in SIGNS}
-    return "Of {} pieces of the prompt: {}.".format(
-        len(pieces), ", ".join(f"{count} {finding}" for finding, count in counts.items() if count)
+    return "Each of {} pieces of the prompt removed: {}.".format(
+        len(pieces), ", ".join(f"{RESULTS[finding]} ({count})" for finding, count in counts.items() if count)
     )

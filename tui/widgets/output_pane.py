@@ -211,7 +211,7 @@ class OutputPane(Vertical, can_focus=True):
         output, glyphs = shown.output, self._glyphs
         entries: list[Entry] = [TextEntry(self._facts(shown), DIM)]
         if shown.outdated:
-            note = f"Outdated: another {' and '.join(shown.outdated)} now."
+            note = f"Outdated: the {' and '.join(shown.outdated)} changed since."
             entries.append(TextEntry(note, HEADING, sign="!", sign_ink=HEADING | BOLD))
         signs = {"pass": (glyphs.done, ADDED), "fail": (glyphs.failed, REMOVED), "error": ("!", ERROR)}
         for one in shown.verdicts:
@@ -236,7 +236,7 @@ class OutputPane(Vertical, can_focus=True):
         output = shown.output
         parts = [f"version {output.version}", shown.tried_with, output.model]
         if shown.is_streaming:
-            parts.append("is being made")
+            parts.append("running")
         elif output.source in SOURCES:
             parts.append(SOURCES[output.source])
         if not shown.is_streaming:

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 @click.command()
 @persona_argument
 @click.option(
-    "--input", "input_id", metavar="INPUT", required=True, help="The test input whose verdict turned."
+    "--input", "input_id", metavar="INPUT", required=True, help="The test input whose verdict changed."
 )
 @click.option(
     "--samples",
@@ -35,14 +35,12 @@ if TYPE_CHECKING:
     help="Most outputs of one version; 15 if not given. The last two may take twice as many.",
 )
 @click.option(
-    "--good", metavar="V", help="A version from before it turned; else the first that has passed so far."
+    "--good", metavar="V", help="A version from before the change; else the first that has passed so far."
 )
-@click.option("--bad", metavar="V", help="A version from after it turned; else the text as it is now.")
+@click.option("--bad", metavar="V", help="A version from after the change; else the text as it is now.")
 @jobs_option
 @click.option("--model", "model", metavar="MODEL", help="The model to run on.")
-@click.option(
-    "--revert", is_flag=True, help="Take the change back that is found; what was written since stays."
-)
+@click.option("--revert", is_flag=True, help="Undo the change that is found; what was written since stays.")
 @yes_option
 @dry_option
 @click.option("--json", "as_json", is_flag=True, help="Print {good, bad, decided, version, hunk, probes}.")
@@ -61,7 +59,7 @@ def bisect(
     dry_run: bool,
     as_json: bool,
 ) -> None:
-    """Find the version that turned the verdict of a test input.
+    """Find the version that changed the verdict of a test input.
 
     Each version it looks at is run several times, until chance can be told from a change. Where it cannot be told, the
     versions in between are named. What is stored is used again, so a run that was stopped goes on.

@@ -101,10 +101,10 @@ def coverage(
 
 def _say(found: Coverage) -> None:
     from agent.outputs.statistics import show_rate
-    from tui.outputs.findings import SIGNS
+    from tui.outputs.findings import RESULTS, SIGNS
 
     if not found.pieces:
-        print_text("The prompt has no pieces that could be taken out.")
+        print_text("The prompt has no pieces to remove.")
         return
     print_text("Unchanged prompt:")
     rows: list[tuple[str, ...]] = [
@@ -122,7 +122,7 @@ def _say(found: Coverage) -> None:
         (
             f"  {SIGNS[one.finding]}",
             f"line {one.piece.line}",
-            one.finding,
+            RESULTS[one.finding],
             ", ".join(one.inputs),
             one.piece.text,
         )

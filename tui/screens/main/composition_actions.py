@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from tui.widgets.virtual_list import Row
 
 NO_PERSONA = "Open a persona first."
-NOT_THIS = "This row is no link of the persona's file."
+NOT_THIS = "This row is not a link that can be changed."
 
 
 class CompositionActions:
@@ -129,7 +129,7 @@ class CompositionActions:
         lines = self._compiled.lines if self._compiled is not None else ()
         line = lines[at] if at < len(lines) else None
         if line is None or line.piece is None:
-            self._host.show_message("This line stands between the pieces; it comes from nowhere.")
+            self._host.show_message("This line is a separator; it has no source.")
         elif line.piece.document is None:
             self._panes.action_go("prompt")
             self._prompt.editor.move_cursor(((line.source_line or 1) - 1, 0))
@@ -174,7 +174,7 @@ class CompositionActions:
         assert persona is not None
         if operation == "remove":
             await self._store(unlink(kind, link.name))
-            self._host.show_message(self._undoable(f"The {kind} {link.name} is not linked any more."))
+            self._host.show_message(self._undoable(f"Unlinked the {kind} {link.name}."))
         elif operation in ("up", "down"):
             beside = neighbour(persona, kind, link.name, -1 if operation == "up" else 1)
             if beside:
@@ -183,7 +183,7 @@ class CompositionActions:
             self._host.show_message("Only parts have a priority.")
         else:
             now = next(one.priority for one in persona.parts if one.name == link.name)
-            explanation = "Where there is no room, what is lowest is left out first."
+            explanation = "When the prompt is too long, parts with the lowest priority are dropped first."
             dialog = AskLine(
                 f"Priority of {link.name}", text=str(now), explanation=explanation, check=_number
             )
@@ -191,7 +191,7 @@ class CompositionActions:
                 await self._store(set_priority(link.name, int(answer)))
 
     def _undoable(self, message: str) -> str:
-        return sentence("edit.undo", self._host.keymap, f"{message} {{}} takes that back.", message)
+        return sentence("edit.undo", self._host.keymap, f"{message} {{}} undoes it.", message)
 
     async def _store(self, change: Any) -> None:
         documents = self._view.documents
@@ -214,7 +214,7 @@ class CompositionActions:
         rows = [_row_of(one) for one in documents.values() if f"{one.kind}/{one.name}" not in taken]
         if not rows:
             self._host.show_message(
-                "There is nothing to link: the library has no other documents. /library makes them."
+                "There is nothing to link: the library has no other documents. /library creates them."
             )
             return
         dialog = Picker("Link", rows, filter=True, preview=lambda key: _preview(documents[key]))
@@ -231,7 +231,7 @@ class CompositionActions:
         from tui.widgets.virtual_list import Row
 
         if (found := self._composition.found) is None or not found.stages:
-            self._host.show_message("It is on no arc with stages. Link one first.")
+            self._host.show_message("This persona has no arc with stages. Link one first.")
             return
         arc, rows = found.persona.arc, []
         now = (arc.stage if arc is not None else None) or found.stages[0].name
@@ -257,7 +257,7 @@ class CompositionActions:
         options = self._outputs.options or _plain()
         parts = await asyncio.to_thread(_documents, home, ("part",))
         stages = {f"stage/{one.name}": one for one in found.stages} if found is not None else {}
-        rows = [Row("", "as it is stored", "nothing")] if self._outputs.options is not None else []
+        rows = [Row("", "the saved composition", "nothing")] if self._outputs.options is not None else []
         rows += [
             Row(
                 key,
@@ -279,10 +279,10 @@ class CompositionActions:
         ]
         if not rows:
             self._host.show_message(
-                "There is nothing to try it with: the library has no parts, and it is on no arc."
+                "There is nothing to try: the library has no parts, and this persona has no arc."
             )
             return
-        dialog = Picker("Try with, until the program ends", rows, filter=True,
+        dialog = Picker("Try with (until you quit)", rows, filter=True,
                       preview=lambda key: _preview(parts[key]) if key in parts else "")  # fmt: skip
         key = await self._host.ask(dialog)
         if key is None:
@@ -300,7 +300,7 @@ class CompositionActions:
     async def _each_stage(self) -> None:
         found = self._composition.found
         if found is None or not found.stages:
-            self._host.show_message("It is on no arc with stages. Link one first.")
+            self._host.show_message("This persona has no arc with stages. Link one first.")
             return
         options = self._outputs.options or _plain()
         names = [one.name for one in found.stages]

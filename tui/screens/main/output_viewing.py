@@ -246,16 +246,16 @@ class OutputViewing:
         kept = stored is not None and output.id in stored.kept
         await self._outputs.keep(output.id, kept=not kept)
         self._host.show_message(
-            "It may thin out with the other old ones again." if kept else "It is kept when old ones thin out."
+            "Output no longer kept; it may be deleted with old outputs."
+            if kept
+            else "Output kept; it will not be deleted with old ones."
         )
 
     async def _compare(self, outputs: list[Output], current: Output) -> None:
         from tui.screens.dialogs.comparison import ShowComparison, outputs_pair
 
         if (other := self._other(outputs, current)) is None:
-            self._host.show_message(
-                "There is no other output to compare with. Run the test input again for one."
-            )
+            self._host.show_message("There is no other output to compare with. Run the test input again.")
             return
         pair = sorted((other, current), key=outputs.index, reverse=True)
         names = (await self._title(pair[0]), await self._title(pair[1]))

@@ -79,7 +79,7 @@ class PromptChecks:
             BisectRun, evaluator, persona, test_input, good=good, fixed=True, stored=stored
         )
         if not search.most:
-            self._host.show_message("There is no other prompt in the versions: nothing to search.")
+            self._host.show_message("All versions have the same prompt; there is nothing to search.")
             return
         found = await self._outputs.perform(
             search.run, lambda: search.most, search.estimate(), name=f"Bisect of {input_id}"
@@ -94,9 +94,7 @@ class PromptChecks:
         inputs = [one for one in persona.test_inputs if one.expect]
         here = self._tests.rows.key or ""
         if not inputs:
-            self._host.show_message(
-                "No test input has a verdict that could turn. Give one an expectation first."
-            )
+            self._host.show_message("No test input has a pass/fail verdict yet. Add an expectation first.")
             return None
         if len(inputs) == 1:
             return inputs[0].id
@@ -126,7 +124,7 @@ class PromptChecks:
         documents.take(persona)
         message = f"Version {found.bad} is reverted{left_places(left)}."
         self._host.show_message(
-            sentence("edit.undo", self._host.keymap, f"{message} {{}} takes that back.", message)
+            sentence("edit.undo", self._host.keymap, f"{message} {{}} undoes it.", message)
         )
 
     # -- coverage -----------------------------------------------------------------------------------------
@@ -142,7 +140,7 @@ class PromptChecks:
         evaluator, persona = await self._ready(persona)
         covering = await asyncio.to_thread(self._prepare, evaluator, persona)
         if not covering.pieces:
-            self._host.show_message("The prompt has no pieces that could be taken out.")
+            self._host.show_message("The prompt has no pieces to remove.")
             return
         if covering.missing and not covering.evaluations[0].inputs:
             raise InvalidValue(NO_MODEL)
