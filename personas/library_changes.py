@@ -125,7 +125,7 @@ def rename_reference(kind: Kind, old: str, new: str) -> TextChange:
             text = toml_edit.set_value(text, path, new)
         return text
 
-    return TextChange("links", f"{kind} {old} is called {new}", edit)
+    return TextChange("links", f"{kind} {old} renamed to {new}", edit)
 
 
 def set_stage(stage: str) -> TextChange:
@@ -176,7 +176,7 @@ def rename_stage(stage: str, new: str) -> TextChange:
             raise InvalidValue(f"There is already a stage {new!r}.")
         return toml_edit.set_value(text, ("stages", _existing_stage(text, stage), "name"), new)
 
-    return TextChange("stages", f"stage {stage} is called {new}", edit)
+    return TextChange("stages", f"stage {stage} renamed to {new}", edit)
 
 
 def set_stage_value(stage: str, key: str, value: Any) -> TextChange:

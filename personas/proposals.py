@@ -143,7 +143,7 @@ def _parts(store: Store, key: str, name: str) -> list[tuple[Document, Version]]:
     proposal = next((one for one in file.versions.proposals() if one.name == name), None)
     if proposal is None:
         raise UnknownVersion(
-            f"{key} has no open proposal {name!r}; `{command('log', key)}` lists those that wait for your word."
+            f"{key} has no open proposal {name!r}; `{command('log', key)}` lists those that need review."
         )
     parts = [(file, proposal)]
     for other in UnitIndex(store.home).documents(proposal.unit):

@@ -137,7 +137,7 @@ def idle_warning(home: Home, rows: Iterable[ListedAction], *, now: datetime) -> 
     if now - last < LONGEST_REST:
         return ""
     days = (now - last).days
-    return f"nothing has looked for due work for {days} day{'' if days == 1 else 's'}; start `persona worker`"
+    return f"no worker has run for {days} day{'' if days == 1 else 's'}; start `persona worker`"
 
 
 def _why(action: Action, state: ActionState, refusal_reason: str, run: ActionRun | None) -> str:

@@ -294,13 +294,13 @@ def revert(store: Store, persona_id: str, found: Bisected) -> tuple[Persona, int
         if before == after:
             raise PersonaError(
                 f"Version {found.bad} of {persona_id} changed links, not the prompt; "
-                f"`{command('undo', persona_id)} {found.bad}` takes that back."
+                f"`{command('undo', persona_id)} {found.bad}` undoes it."
             )
     parts = list(stretches(after, now, before))
     text = "".join(part.ours if isinstance(part, Hunk) else part for part in parts)
     if text == now:
         raise Conflict(
-            f"Version {found.bad} of {persona_id} cannot be reverted: all of it was written over since.",
+            f"Version {found.bad} of {persona_id} cannot be reverted: all of it was changed since.",
             base=after, ours=before, theirs=now,
         )  # fmt: skip
     reason = f"Revert the prompt's change of version {found.bad}"

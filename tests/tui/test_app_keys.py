@@ -326,7 +326,7 @@ async def test_every_command_has_its_action(tmp_path: Path) -> None:
             "anywhere": p.main, "output": p.main, "talk": p.main, "prompt": p.main.prompt, "find": FindBar, "list": VirtualList,
             "personas": p.main.personas, "tests": p.main.tests, "outputs": OutputPane,
             "expectations": Expectations, "dialog": (CommandPaletteDialog, PickSeveral), "found": SearchResults, "page": Help,
-            "buttons": Confirm, "bisected": ShowBisected, "clash": ConflictDialog, "program": ProgramSettings,
+            "buttons": Confirm, "bisected": ShowBisected, "conflict": ConflictDialog, "program": ProgramSettings,
             "comparison": ShowComparison, "versions": Versions, "composition": p.main.composition_pane,
             "compiled": CompiledText, "library": DocumentList, "library_document": LibraryScreen,
             "stages": StageList, "proposal": ShowProposal, "actions": ActionList,

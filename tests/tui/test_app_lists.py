@@ -92,7 +92,7 @@ async def test_a_line_that_cannot_be_taken_stays_to_be_mended_and_the_dialog_say
             await p.press(key)
             dialog = await p.dialog(AskLine)
             field = dialog.query_one(Input)
-            for typed, why in ("  ", "A name is wanted."), (long, "at most 200 characters; this one has 201"):
+            for typed, why in ("  ", "Enter a name."), (long, "at most 200 characters; this one has 201"):
                 field.value = typed
                 await p.press("enter")
                 await p.until(lambda why=why: why in said())
@@ -106,7 +106,7 @@ async def test_a_line_that_cannot_be_taken_stays_to_be_mended_and_the_dialog_say
         await p.press("ctrl+f")
         dialog = await p.dialog(AskLine)
         await p.press("enter")
-        await p.until(lambda: "Write what to look for." in said())
+        await p.until(lambda: "Enter a text to find." in said())
 
 
 async def test_a_deleted_persona_can_be_brought_back(tmp_path: Path) -> None:

@@ -80,7 +80,7 @@ def test_from_a_new_action_to_its_runs(place: Workplace) -> None:
     assert parsed(place, "list")[0]["approved"] is False
     out, err = run(place, "approve", "nightly-check", "--yes")
     assert out.endswith("\napproved nightly-check\n")
-    assert err == "persona: nothing looks for due work now; start `persona worker`\n"
+    assert err == "persona: no worker is running; start `persona worker`\n"
     (listed,) = parsed(place, "list")
     assert (listed["state"], listed["approved"], listed["why"]) == ("scheduled", True, "") and listed["next"]
 
@@ -214,8 +214,8 @@ def test_the_person_is_warned_where_nothing_looks_for_due_work(
     monkeypatch.setattr("tui.cli.actions.action.utc_now", lambda: later)
     monkeypatch.setattr("personas.store.utc_now", lambda: later)
     for command in (("list",), ("show", "good")):
-        assert "nothing has looked for due work for 3 days; start `persona worker`" in run(place, *command)[1]
-    assert "nothing has looked for due work" in place.run_here("doctor").stdout.decode()
+        assert "no worker has run for 3 days; start `persona worker`" in run(place, *command)[1]
+    assert "no worker has run" in place.run_here("doctor").stdout.decode()
 
 
 def test_in_a_home_of_somebody_else_nothing_runs_until_it_is_trusted(place: Workplace) -> None:
@@ -268,7 +268,7 @@ def test_no_is_an_answer(place: Workplace) -> None:
     )
     os.close(ours)
     os.close(theirs)
-    assert (done.returncode, b"Let good run while nobody watches?" in done.stderr) == (130, True)
+    assert (done.returncode, b"Let good run unattended?" in done.stderr) == (130, True)
     assert parsed(place, "list")[0]["approved"] is False
 
 

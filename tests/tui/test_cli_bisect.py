@@ -88,7 +88,7 @@ def test_the_version_is_found_with_its_hunk_and_reverted(place: Workplace, serve
     assert (
         told.returncode == 0 and "version 5 changed the verdict of refund." in text and "-- Be kind." in text
     )
-    assert "Reverted as version 10.\nTake that back with: persona undo kind 10" in text
+    assert "Reverted as version 10.\nUndo that with: persona undo kind 10" in text
     assert len(server.bodies) == asked, "what is stored is used again"
     kept = "- Be kind.\n- Be brief.\n- Tell jokes.\n- Four.\n- 9.\n"
     assert place.store.get("kind").system_prompt == kept, "what was written since stays"
@@ -99,7 +99,7 @@ def test_the_version_is_found_with_its_hunk_and_reverted(place: Workplace, serve
 def test_what_was_written_over_since_is_not_reverted(place: Workplace) -> None:
     edit(place, "Cold.\n- Be brief.\n- Tell jokes.\n", "Colder.\n- Be brief.\n- Tell jokes.\n")
     found = run(place, "bisect", "kind", "--input", "refund", "--revert", code=4)
-    assert found["version"] == 1 and "all of it was written over since" in found["error"]
+    assert found["version"] == 1 and "all of it was changed since" in found["error"]
     edit(
         place,
         PROMPT + "Last.\n",
@@ -122,7 +122,9 @@ def test_where_it_cannot_be_told_the_versions_between_are_named(
     )
     found = run(place, "bisect", "kind", "--input", "refund")
     assert (found["good"], found["bad"], found["decided"], found["version"]) == (0, 2, False, None)
-    assert found["sentence"].endswith("changed between version 0 and version 2; it cannot be narrowed down further")
+    assert found["sentence"].endswith(
+        "changed between version 0 and version 2; it cannot be narrowed down further"
+    )
     assert max(one["samples"] for one in found["probes"]) == 30
 
 

@@ -68,7 +68,7 @@ def test_a_folder_is_imported_and_one_undo_takes_it_back(place: Workplace, work:
     assert (
         "as it is: name, description, body -> system_prompt" in said and "kept in [x.claude]: model" in said
     )
-    assert note == "Imported 3 personas; persona undo work takes all of it back.\n"
+    assert note == "Imported 3 personas; persona undo work undoes it.\n"
     made = files(place)
     assert parse(made["personas/red.toml"].decode()) == {
         "name": "red",

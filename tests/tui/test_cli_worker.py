@@ -121,7 +121,7 @@ async def test_the_open_program_tells_why_it_has_no_worker(
     monkeypatch.chdir(place.home)
     told: list[str] = []
     await run_worker_process(place.home, "offline", told.append)
-    assert "not run by this program any more" in told[0] and "is not trusted" in told[0]
+    assert "The action worker stopped" in told[0] and "is not trusted" in told[0]
 
 
 async def test_the_worker_of_the_open_program_uses_its_model(

@@ -183,7 +183,7 @@ async def test_documents_are_made_copied_renamed_deleted_and_brought_back_by_key
         await p.dialog(AskLine)
         await p.write("kind-brief")
         await p.press("enter")
-        await p.told("warm-brief is called kind-brief now, also for its 2 users. Ctrl+Z takes that back.")
+        await p.told("Renamed to kind-brief, also for its 2 users. Ctrl+Z undoes it.")
         assert 'name = "kind-brief"' in store.text("amy") and 'name = "kind-brief"' in store.text("ben")
 
         await p.until(lambda: place.rows.key == "kind-brief")

@@ -95,7 +95,7 @@ async def test_marked_personas_get_one_message_and_what_is_kept_of_it_is_one_und
                 else:
                     words[key] = "warm"
                     await p.press("y")
-            await p.told("4 kept, 1 refused, 1 left. F8 takes back what is kept.")
+            await p.told("4 kept, 1 refused, 1 left. F8 undoes what you kept.")
             prompts = {key: store.get(key).system_prompt for key in words}
             assert prompts.pop("p1") == PROMPT.format("p1").replace("kind", "warm") + "Always."
             assert prompts == {key: PROMPT.format(key).replace("kind", words[key]) for key in prompts}
@@ -132,7 +132,7 @@ async def test_a_message_on_its_way_is_stopped_or_left_as_a_whole(tmp_path: Path
         await p.until(lambda: "0 of 3 personas have a proposal. Failed: P0" in strip(p))
         assert p.main.conversation.broadcast is None and len(model.requests) == 1
         await p.say("/review")
-        await p.told("No proposal waits for your word.")
+        await p.told("No pending proposals.")
         await send()
     assert [store.session_of(key) is not None for key in IDS[:3]] == [True, False, False]
 
@@ -183,7 +183,7 @@ async def test_keys_in_the_queue_go_to_the_proposal_that_they_are_for(
         await p.press("y", "y")  # pressed twice: it keeps one
         await proposal(p, "3")
         await p.press("f8")  # of the person's, not of P0 behind it
-        await p.told("1 kept, 1 refused, 1 left. Open P1: F8 there takes back what is kept.")
+        await p.told("1 kept, 1 refused, 1 left. Open P1: F8 there undoes what you kept.")
         assert [store.get(key).system_prompt for key in IDS[:3]] == [
             PROMPT.format("p0"),
             PROMPT.format("p1").replace("kind", "warm") + "Shy, x.",

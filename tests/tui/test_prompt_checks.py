@@ -89,7 +89,7 @@ async def test_the_version_that_turned_a_verdict_is_found_and_reverted(
         await p.dialog(ShowBisected)
         assert len(server.bodies) == asked
         await p.press("r")
-        await p.told("Version 2 is reverted. Ctrl+Z takes that back.")
+        await p.told("Version 2 is reverted. Ctrl+Z undoes it.")
         assert p.on_disk("kind").startswith("- Be kind.\nTwo.\n") and p.prompt.raw == p.on_disk("kind")
         await p.press("ctrl+z")
         await p.until(lambda: p.on_disk("kind").startswith("- Be cold.\n"))

@@ -39,7 +39,7 @@ async def test_a_proposal_is_announced_kept_and_refused(tmp_path: Path) -> None:
         run = propose(store, EditPrompt("First.", "Foremost."), "r1", f"Warmer. {evil}")
         by = Author("agent", "s", "r1")
         LibraryStore(run, by=by).create("part", "tone", {"type": "tone", "content": "Calm.\n"})
-        await banner(p, "A proposal of the agent waits for your word. F5 shows it")
+        await banner(p, "A proposal needs review. F5 shows it")
         assert p.prompt.text.startswith("First.")
 
         await p.press("f5")
@@ -52,7 +52,7 @@ async def test_a_proposal_is_announced_kept_and_refused(tmp_path: Path) -> None:
         await p.press("f5")
         await p.dialog(ShowProposal)
         await p.press("y")
-        await p.told("proposal-1 is kept, also in part/tone. F8 takes that back.")
+        await p.told("proposal-1 is kept, also in part/tone. F8 undoes it.")
         await banner(p, "")
         assert p.prompt.text.startswith("Foremost.") and p.on_disk("wren").startswith("Foremost.")
         await p.press("f8")
@@ -61,7 +61,7 @@ async def test_a_proposal_is_announced_kept_and_refused(tmp_path: Path) -> None:
 
         propose(store, EditPrompt("Second.", "Then."), "r2")
         propose(store, SetName("Robin"), "r3")
-        await banner(p, "2 proposals of the agent wait for your word.")
+        await banner(p, "2 proposals need review.")
         await p.say("/versions")
         await p.until(lambda: isinstance(p.app.screen, Versions) and len(timeline(p)) > 4)
         assert [row.split(" · ")[0] for row in timeline(p)[:4]] == ["proposal-3", "proposal-2", "2", "1"]
@@ -71,7 +71,7 @@ async def test_a_proposal_is_announced_kept_and_refused(tmp_path: Path) -> None:
         await p.told("proposal-2 is refused.")
         await p.until(lambda: isinstance(p.app.screen, Versions) and "proposal-2" not in str(timeline(p)))
         await p.press("escape")
-        await banner(p, "A proposal of the agent waits")
+        await banner(p, "A proposal needs review")
         assert [one.name for one in open_proposals(store, "wren")] == ["proposal-3"]
 
 
@@ -80,7 +80,7 @@ async def test_what_cannot_be_kept_is_said_and_only_refused(tmp_path: Path) -> N
     store.create("Wren", system_prompt="First.\nSecond.\n")
     propose(store, EditPrompt("First.", "Foremost."), "r1")
     async with program(store, persona_id="wren") as p:
-        await banner(p, "A proposal of the agent waits")
+        await banner(p, "A proposal needs review")
         p.prompt.focus()
         await p.press("ctrl+home")
         await p.write("Now ")

@@ -119,7 +119,7 @@ async def test_a_task_that_asks_while_the_program_is_to_end_says_so(tmp_path: Pa
         await p.press("w")
         await p.until(lambda: "quits when done" in p.main.query_one(KeyLine)._note)
         gate.set()
-        await p.told("One is asking something. The program will end once")
+        await p.told("One has a question. The program quits after")
         question = p.main.conversation.question
         assert question is not None and p.app.is_running
         await p.main.conversation.questions.answer(question.id, "blue")

@@ -32,4 +32,4 @@ async def run_worker_process(home: Path, model: str, notify: Callable[[str], obj
     async for line in worker.stderr:
         said = line.decode("utf-8", "replace").strip() or said
     await worker.wait()
-    notify(f"Actions are not run by this program any more: {said.removeprefix('persona: ')}")
+    notify(f"The action worker stopped: {said.removeprefix('persona: ')}")

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 Where = Literal[
     "anywhere", "chat", "output", "talk", "prompt", "find", "list", "personas", "tests", "composition", "compiled", "outputs",
-    "expectations", "dialog", "found", "page", "buttons", "bisected", "clash", "program", "comparison", "versions",
+    "expectations", "dialog", "found", "page", "buttons", "bisected", "conflict", "program", "comparison", "versions",
     "proposal", "library", "library_document", "stages", "actions", "action_document", "runs",
 ]  # fmt: skip
 
@@ -39,7 +39,7 @@ HEADINGS: dict[Where, str] = {
     "page": "Help and diffs",
     "buttons": "Dialogs with buttons",
     "bisected": "Result of bisect",
-    "clash": "Conflict: two texts to choose from",
+    "conflict": "Conflict: two texts to choose from",
     "program": "Settings of the program",
     "comparison": "Comparison of two versions",
     "versions": "Versions",
@@ -52,7 +52,7 @@ HEADINGS: dict[Where, str] = {
     "runs": "Actions: the runs of an action",
 }
 IN_DIALOGS: frozenset[Where] = frozenset(
-    {"expectations", "dialog", "found", "page", "buttons", "bisected", "clash", "program", "comparison", "versions",
+    {"expectations", "dialog", "found", "page", "buttons", "bisected", "conflict", "program", "comparison", "versions",
      "proposal", "library", "library_document", "stages", "actions", "action_document", "runs"}
 )  # fmt: skip
 """Parts of dialogs, in which the keys of "anywhere" do nothing."""
@@ -143,7 +143,7 @@ COMMANDS: tuple[Command, ...] = (
     Command("coverage", "Show which pieces of the prompt the tests cover (coverage)", "", "coverage",
             slash="coverage"),
     Command("library", "Library: parts, traits, skills, guardrails, arcs", "", "library", slash="library"),
-    Command("actions", "Actions: work that is done while nobody watches", "", "actions", slash="actions"),
+    Command("actions", "Actions: scheduled, unattended work", "", "actions", slash="actions"),
     Command("assets", "Assets: texts that the agent wrote", "", "assets", slash="assets"),
     Command("measurements", "Measurements: scores of the persona over time", "", "measurements",
             slash="measurements"),
@@ -278,13 +278,13 @@ COMMANDS: tuple[Command, ...] = (
             priority=False),
     Command("found.regex", "As a regular expression, or not", "f2", "regex", where="found"),
     Command("bisected.revert", "Revert the change", "r", "revert", where="bisected", priority=False),
-    Command("clash.mine", "Keep mine", "1", "choose('ours')", where="clash", priority=False),
-    Command("clash.theirs", "Take theirs", "2", "choose('theirs')", where="clash", priority=False),
-    Command("clash.both", "Both", "3", "choose('both')", where="clash", priority=False),
-    Command("clash.previous", "Previous button", "left", "app.focus_previous", where="clash", priority=False),
-    Command("clash.next", "Next button", "right", "app.focus_next", where="clash", priority=False),
-    Command("clash.up", "Scroll both texts up", "up", "scroll_sides(-1)", where="clash", priority=False),
-    Command("clash.down", "Scroll both texts down", "down", "scroll_sides(1)", where="clash", priority=False),
+    Command("conflict.mine", "Keep mine", "1", "choose('ours')", where="conflict", priority=False),
+    Command("conflict.theirs", "Take theirs", "2", "choose('theirs')", where="conflict", priority=False),
+    Command("conflict.both", "Both", "3", "choose('both')", where="conflict", priority=False),
+    Command("conflict.previous", "Previous button", "left", "app.focus_previous", where="conflict", priority=False),
+    Command("conflict.next", "Next button", "right", "app.focus_next", where="conflict", priority=False),
+    Command("conflict.up", "Scroll both texts up", "up", "scroll_sides(-1)", where="conflict", priority=False),
+    Command("conflict.down", "Scroll both texts down", "down", "scroll_sides(1)", where="conflict", priority=False),
     Command("program.default", "Remove a setting from the file", "d", "default", where="program",
             priority=False),
     Command("program.file", "Edit the file in $EDITOR", "e", "open_file", where="program", priority=False),

@@ -9,7 +9,7 @@ from typing import NamedTuple
 from tui.commands.fuzzy import fold
 
 COMMANDS: dict[str, str] = {
-    "actions": "work that is done while nobody watches",
+    "actions": "scheduled, unattended work",
     "assets": "texts that the agent wrote",
     "bisect": "find the version that changed a verdict",
     "clear": "begin a new conversation",

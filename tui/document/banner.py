@@ -50,9 +50,9 @@ def banner_of(documents: DocumentController, keymap: Keymap, what: str) -> str:
         return f"{persona.note.message} of the file.{both if has_git_conflict(persona) else ''}"
     if (count := len(document.proposals)) > 1:
         shows = sentence("edit.compare", keymap, " {} shows the newest.")
-        return f"{count} proposals of the agent wait for your word.{shows}"
+        return f"{count} proposals need review.{shows}"
     shows = sentence("edit.compare", keymap, " {} shows it.")
-    return f"A proposal of the agent waits for your word.{shows}" if count else ""
+    return f"A proposal needs review.{shows}" if count else ""
 
 
 def has_git_conflict(persona: Persona) -> bool:

@@ -192,7 +192,7 @@ class VersionActions:
         finally:
             dialog.dismiss()
         if done is not None:
-            back = sentence("agent.undo", self._host.keymap, " {} takes that back.") if done.kept else ""
+            back = sentence("agent.undo", self._host.keymap, " {} undoes it.") if done.kept else ""
             also = f", also in {done.others}" if done.others else ""
             outcome = "is kept" if done.kept else "is refused"
             self._host.show_message(f"{proposal.name} {outcome}{also}.{back}")
@@ -212,7 +212,7 @@ class VersionActions:
         workspace = documents.workspace
         queue = await workspace.call(waiting, workspace.store)
         if not queue:
-            self._host.show_message("No proposal waits for your word.")
+            self._host.show_message("No pending proposals.")
             return
         kept, refused = list[str](), 0
         dialog = ShowProposal(queued=True, stays=True)
@@ -238,8 +238,8 @@ class VersionActions:
         if not kept:
             return message
         if self._documents.id in kept:
-            return message + sentence("agent.undo", self._host.keymap, " {} takes back what is kept.")
-        back = sentence("agent.undo", self._host.keymap, ": {} there takes back what is kept.")
+            return message + sentence("agent.undo", self._host.keymap, " {} undoes what you kept.")
+        back = sentence("agent.undo", self._host.keymap, ": {} there undoes what you kept.")
         return f"{message} Open {self._documents.view.name_of(kept[-1])}{back}" if back else message
 
     async def _decide(

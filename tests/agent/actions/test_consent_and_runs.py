@@ -334,10 +334,10 @@ def test_the_person_is_warned_when_nothing_has_looked_for_a_day(store: Store) ->
     assert warning(NOW + 9 * DAY) == ""  # it may not run anyway
     consent.approve(home, [action], now=NOW)
     assert warning(NOW + timedelta(hours=23)) == ""
-    assert warning(NOW + DAY) == "nothing has looked for due work for 1 day; start `persona worker`"
+    assert warning(NOW + DAY) == "no worker has run for 1 day; start `persona worker`"
     run_log.note_look(home, NOW + 2 * DAY)
     assert warning(NOW + 2 * DAY) == ""
-    assert warning(NOW + 5 * DAY) == "nothing has looked for due work for 3 days; start `persona worker`"
+    assert warning(NOW + 5 * DAY) == "no worker has run for 3 days; start `persona worker`"
     (home.state / "actions" / "looked").write_bytes(b"\xff")
     assert run_log.last_look(home) is None
 

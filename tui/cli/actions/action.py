@@ -198,7 +198,7 @@ def edit(invocation: Invocation, action_id: str) -> None:
 @json_option("Print [{id, approved, next, why}].")
 @click.pass_obj
 def approve(invocation: Invocation, action_ids: tuple[str, ...], agreed: bool, as_json: bool) -> None:
-    """Let actions run while nobody watches, as they are now; any change takes that back.
+    """Let actions run unattended, as they are now; any change revokes that.
 
     Shows what each of them does first, and asks. Also starts what waits because it costs more than confirm_dollars.
 
@@ -218,7 +218,7 @@ def approve(invocation: Invocation, action_ids: tuple[str, ...], agreed: bool, a
         if not sys.stdin.isatty():
             raise click.UsageError("there is no terminal to ask on; add --yes")
         what = found[0].id if len(found) == 1 else f"these {len(found)} actions"
-        click.confirm(f"Let {what} run while nobody watches?", abort=True, err=True)
+        click.confirm(f"Let {what} run unattended?", abort=True, err=True)
     consent.approve(home, found, now=now)
     rows = [listed(home, one, now=now, last_look=run_log.last_look(home)) for one in found]
     if as_json:
@@ -237,7 +237,7 @@ def approve(invocation: Invocation, action_ids: tuple[str, ...], agreed: bool, a
     elif any(row.next for row in rows) and (
         (last_look := run_log.last_look(home)) is None or now - last_look > timedelta(hours=1)
     ):
-        print_error("nothing looks for due work now; start `persona worker`")
+        print_error("no worker is running; start `persona worker`")
 
 
 @action.command()

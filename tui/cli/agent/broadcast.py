@@ -267,11 +267,7 @@ def _print_end(results: Sequence[AgentResult], as_json: bool) -> None:
     if as_json:
         print_json({"type": "done", "changed": changed, "proposals": proposals, "failed": failed})
         return
-    said = (
-        [f"Changed {_many(len(changed))}; {command('undo', changed[0])} takes all of it back."]
-        if changed
-        else []
-    )
+    said = [f"Changed {_many(len(changed))}; {command('undo', changed[0])} undoes it."] if changed else []
     if proposals:
         said.append(
             "Nothing is written. These keep what is proposed, with --edit as you change it, and --refuse drops it:"

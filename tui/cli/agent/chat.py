@@ -52,7 +52,7 @@ def chat(
     refuse with `persona restore`.
 
     With --to or --all each persona's agent gets the message, some at a time. What was changed of each is printed when its
-    job is over, and one undo, of any of them, takes all of it back. Where one fails the others go on, and the exit code is
+    job is over, and one undo, of any of them, undoes all of it. Where one fails the others go on, and the exit code is
     1. What one asks waits for `persona reply`.
 
     \b

@@ -239,7 +239,7 @@ class TaskSession:
 def _what_to_do(persona_id: str, proposal: str) -> str:
     restore = f"{command('restore', persona_id)} {proposal}"
     return (
-        f"nothing is written: {proposal} waits for your word. See it: {command('diff', persona_id)} {proposal} · "
+        f"nothing is written: {proposal} needs review. See it: {command('diff', persona_id)} {proposal} · "
         f"keep it: {restore} · refuse it: {restore} --refuse"
     )
 

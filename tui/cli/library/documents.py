@@ -180,7 +180,7 @@ def _edit(kind: Kind) -> click.Command:
 
 def _rename(kind: Kind) -> click.Command:
     @click.command(
-        "rename", help=f"Rename {_A[kind]}, and every reference to it; one undo takes all of it back."
+        "rename", help=f"Rename {_A[kind]}, and every reference to it; one undo reverts all of it."
     )
     @name_argument
     @click.argument("new_name", metavar="NEW")

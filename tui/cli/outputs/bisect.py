@@ -108,7 +108,7 @@ def bisect(
             _say(found)
             if "reverted" in record:
                 print_text(f"Reverted as version {record['reverted']}{left_places(left)}.")
-                print_text(f"Take that back with: persona undo {persona_id} {record['reverted']}")
+                print_text(f"Undo that with: persona undo {persona_id} {record['reverted']}")
         if "error" in record:
             print_error(record["error"])
         return COULD_NOT_RUN if "error" in record else 0

@@ -168,4 +168,4 @@ def _print(done: Sequence[ImportedFile], listed: Sequence[ParsedImport], dry_run
         print_note("Nothing was written.")
     elif done:
         what = "Imported 1 persona" if len(done) == 1 else f"Imported {len(done)} personas"
-        print_note(f"{what}; {command('undo', done[0].id)} takes all of it back.")
+        print_note(f"{what}; {command('undo', done[0].id)} undoes it.")

@@ -112,7 +112,7 @@ def move_inputs(
 ) -> None:
     """Move test inputs to another persona.
 
-    What is expected of them comes along. One undo, of either persona, takes it back. An id that is taken there gets a number. Comments that touch a test input
+    What is expected of them comes along. One undo, of either persona, reverts it. An id that is taken there gets a number. Comments that touch a test input
     come along, except where a file writes test inputs in braces. Outputs stay behind.
     """
     _move(ctx, input_ids, other, dry_run, as_json, is_copy=False)

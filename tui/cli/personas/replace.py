@@ -33,7 +33,7 @@ def replace(
     """Replace OLD by NEW in prompts, test inputs and the library.
 
     ID is a persona's, or KIND/NAME. Letter case counts. With --regex NEW may have the groups of OLD, as in `\\1`. The diffs
-    are printed and written; one undo, of any of the documents, takes all of it back.
+    are printed and written; one undo, of any of the documents, undoes all of it.
 
     \b
     persona replace refund reimbursement billing part/warm
@@ -58,6 +58,6 @@ def replace(
         left += more
         if done:
             documents = f"{len(done)} document{'s' * (len(done) > 1)}"
-            print_text(f"Replaced in {documents}; persona undo {done[0]} takes all of it back.")
+            print_text(f"Replaced in {documents}; persona undo {done[0]} undoes it.")
     if left:
         raise PersonaError("Skipped: " + " ".join(f"{key}: {why}" for key, why in left))

@@ -115,8 +115,8 @@ class ActionsController:
         if (place := self._view.shown()) is not None:
             here = self._host.program.settings.worker_while_open
             parts = (
-                "this program runs what is due" if here else "",
-                f"last looked for due work {moment(last_look, local_now())}" if last_look else "",
+                "a worker runs in this program" if here else "",
+                f"worker last active {moment(last_look, local_now())}" if last_look else "",
             )
             place.show_actions(rows, warning, looks=" · ".join(filter(None, parts)), at=at)
         await self._read_runs()
@@ -166,16 +166,14 @@ class ActionsController:
     async def _approve(self, action_id: str) -> None:
         key = key_of(action_id)
         if key in self.documents.not_saved():
-            self._host.show_message("Save it first: what is approved is what its file says.", error=True)
+            self._host.show_message("Save it first; the saved file is what you approve.", error=True)
             return
         home = self._store.home
         action = await self._workspace.call(get_action, self._store, action_id)
         consent.require_whole(action)
         await self._workspace.call(know, self._store, key)
         text = spelled_out("\n".join(summary_lines(action, utc_now())))
-        if not await self._host.confirm(
-            "Let it run while nobody watches?", text, action="Approve", keep="Not now"
-        ):
+        if not await self._host.confirm("Let it run unattended?", text, action="Approve", keep="Not now"):
             return
         await self._workspace.call(lambda: consent.approve(home, [action], now=utc_now()))
         if not trust.is_trusted(home.root):
@@ -280,7 +278,7 @@ class ActionsController:
         job = await self._workspace.call(find_job, self._store.in_session(run.id), action.persona)
         question = job.pending if job is not None else None
         if question is None:
-            self._host.show_message("It waits for nothing any more.")
+            self._host.show_message("It is no longer waiting for an answer.")
             return
         if question.options:
             rows = [Row(option, option) for option in question.options]

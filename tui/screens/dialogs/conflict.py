@@ -21,7 +21,7 @@ from tui.widgets.text.ellipsis import EllipsisStatic
 from tui.widgets.text.virtual_static import VirtualStatic, WrappedText
 
 SIDES = ("ours", "theirs")
-KEYS = {"ours": "clash.mine", "theirs": "clash.theirs"}
+KEYS = {"ours": "conflict.mine", "theirs": "conflict.theirs"}
 CHOICES = {"Yours": "Keep mine", "On disk": "Take theirs"}
 """What to call the choice of a side where that is not the title of its box."""
 
@@ -35,7 +35,7 @@ class ConflictDialog(Dialog[str]):
         theirs: what to call the text on disk.
     """
 
-    BINDINGS: ClassVar[list[BindingType]] = [*bindings("clash")]
+    BINDINGS: ClassVar[list[BindingType]] = [*bindings("conflict")]
 
     grace = GRACE
 
@@ -58,10 +58,10 @@ class ConflictDialog(Dialog[str]):
             with Horizontal(classes="dialog-buttons"):
                 for side, title in zip(SIDES, self._titles, strict=True):
                     yield LiteralButton(self.labelled(KEYS[side], CHOICES.get(title, title)), id=side)
-                yield LiteralButton(self.labelled("clash.both", "Both"), id="both")
+                yield LiteralButton(self.labelled("conflict.both", "Both"), id="both")
             yield self.hint(
                 "The other is kept as a version",
-                arrows(self.keymap, "clash.up", "clash.down", "scroll"),
+                arrows(self.keymap, "conflict.up", "conflict.down", "scroll"),
                 ("dialog.close", "not now"),
             )
 

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from tui.settings.model_factory import Connection
 
 ANTHROPIC = "Anthropic's API"
-MODEL_WANTED = "A model's name is wanted."
+MODEL_WANTED = "Enter a model name."
 OFFLINE_IS = "It is built in and needs no network: it follows plain requests such as “replace X with Y”."
 
 WELCOME = """Each persona is a file that you own. Ask for changes in the bar below: the agent makes them \
@@ -175,7 +175,7 @@ class ConnectController:
                 "Which server",
                 text=before.server or self._preferences.settings.base_url,
                 hint="https://example.org",
-                wanted="An address is wanted.",
+                wanted="Enter an address.",
                 explanation="The address of a server that speaks the Messages API, with or without /v1.",
             )
         )

@@ -164,7 +164,7 @@ class AskSecret(Dialog[str]):
         if answer or self._optional:
             self.dismiss(answer)
         else:
-            self.refuse("A key is wanted.")
+            self.refuse("Enter a key.")
 
 
 class WaitDialog(Dialog[Any]):

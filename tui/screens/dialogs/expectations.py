@@ -373,7 +373,7 @@ def ask_number(name: str, now: int | None) -> AskLine:
 
     def check(text: str) -> None:
         if not text.isdecimal() or int(text) > MOST_SAMPLES:
-            raise InvalidValue(f"A whole number up to {MOST_SAMPLES} is wanted.")
+            raise InvalidValue(f"Enter a whole number up to {MOST_SAMPLES}.")
 
     question = "Outputs of each run" if name == SAMPLES else "How many of them must pass; 0 for all"
     return AskLine(question, text=str(now or int(name == SAMPLES)), check=check)

@@ -44,7 +44,7 @@ class AskLine(Dialog[str]):
         hint: str = "",
         explanation: str = "",
         exact: bool = False,
-        wanted: str = "Nothing is written yet.",
+        wanted: str = "Enter a text.",
         check: Callable[[str], object] | None = None,
     ) -> None:
         super().__init__()
@@ -96,7 +96,7 @@ class AskName(AskLine):
             text=text,
             hint=hint,
             explanation=explanation,
-            wanted="A name is wanted.",
+            wanted="Enter a name.",
             check=self._look,
         )
 
@@ -207,7 +207,7 @@ class AskText(Dialog[str]):
             self._answered = True
             self.dismiss(text)
         else:
-            self.refuse("Nothing is written yet.")
+            self.refuse("Enter a text.")
 
     def _edited(self, slot: TextSlot) -> None:
         self._debounce.key_pressed()

@@ -206,9 +206,9 @@ class LibraryController:
         if was_open:
             self.documents.open(f"{kind}/{new}")
         also = f", also for its {_users(len(users))}" if users else ""
-        message = f"{name} is called {new} now{also}."
+        message = f"Renamed to {new}{also}."
         self._host.show_message(
-            sentence("edit.undo", self._host.keymap, f"{message} {{}} takes that back.", message)
+            sentence("edit.undo", self._host.keymap, f"{message} {{}} undoes it.", message)
         )
 
     async def _write_links(self, change: Callable[[], T]) -> T:

@@ -152,7 +152,7 @@ class ChatActions:
         from tui.screens.dialogs.text_prompt import AskLine
 
         text = await self._host.ask(
-            AskLine("Find in the conversation", exact=True, wanted="Write what to look for.")
+            AskLine("Find in the conversation", exact=True, wanted="Enter a text to find.")
         )
         if not text:
             return

@@ -54,7 +54,7 @@ class ImportOffer:
         done = await workspace.write(_import, workspace.store, found)
         self._bar.set_draft(self._bar.draft.replace(pasted.strip(), "", 1).strip())
         await self._view.open_persona(done[0].id)
-        back = sentence("edit.undo", self._host.keymap, " {} outside of the editors takes it back.")
+        back = sentence("edit.undo", self._host.keymap, " {} outside of the editors undoes it.")
         self._host.show_message(f"Imported {many}.{back}")
 
 

@@ -387,7 +387,7 @@ class PersonaCommands:
         done = await self._change_inputs(lambda store: move(store, persona.id, ids, to, is_copy=is_copy))
         if done is not None:
             how = "copied" if is_copy else "moved"
-            there = sentence("edit.undo", self._host.keymap, " {} there takes it back.")
+            there = sentence("edit.undo", self._host.keymap, " {} there undoes it.")
             back = there if is_copy else self._taken_back()
             self._host.show_message(f"{_counted(len(ids), 'test input')} {how} to {names[to]}.{back}")
         return done is not None
@@ -460,7 +460,7 @@ class PersonaCommands:
         return sentence("edit.undo", self._host.keymap, f"{{}} {back}", f"Undo {back}")
 
     def _taken_back(self) -> str:
-        return sentence("edit.undo", self._host.keymap, " {} takes it back.")
+        return sentence("edit.undo", self._host.keymap, " {} undoes it.")
 
     async def _changed(self, persona: Persona, change: Change, *, select_new: bool = False) -> bool:
         now = await self._tried(lambda: self._workspace.change(persona.id, change))

@@ -71,7 +71,7 @@ class SearchActions:
             return
         if not text:
             question = "Find in all personas and the library"
-            text = await self._host.ask(AskLine(question, exact=True, wanted="Write what to look for."))
+            text = await self._host.ask(AskLine(question, exact=True, wanted="Enter a text to find."))
         if not text:
             return
         await documents.flush()
@@ -146,7 +146,7 @@ class SearchActions:
         if (documents := self._documents) is None:
             return
         question = "Replace in all personas and the library"
-        wanted = "Write what to look for."
+        wanted = "Enter a text to find."
         if not (old := old or await self._host.ask(AskLine(question, exact=True, wanted=wanted)) or ""):
             return
         new = await self._host.ask(
@@ -187,7 +187,7 @@ class SearchActions:
             self._host.show_message(f"Skipped: {reasons}", error=True)
         if done:
             where = "outside of the editors" if shown is not None else f"in {done[0]}"
-            back = sentence("edit.undo", self._host.keymap, f" {{}} {where} takes all of it back.")
+            back = sentence("edit.undo", self._host.keymap, f" {{}} {where} undoes it.")
             self._host.show_message(f"Replaced in {_many(len(done))}.{back}")
 
 

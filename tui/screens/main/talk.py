@@ -224,7 +224,7 @@ class TalkActions:
         elif (change := self.talk.test_input(self._panel.chosen, persona.id)) is None:
             self._host.show_message("Nothing was said yet.")
         elif made := await self._persona_commands.add_test_input(persona, change):
-            back = sentence("edit.undo", self._host.keymap, " {} takes it back.")
+            back = sentence("edit.undo", self._host.keymap, " {} undoes it.")
             self._host.show_message(
                 f"Test input {one_line(made, 60)} of {one_line(persona.name, 60)} is made.{back}"
             )
