@@ -8,14 +8,10 @@ wait for its longest duration only while something else is outstanding, and leav
 
 from __future__ import annotations
 
-import argparse
 import asyncio
 import contextlib
 import logging
 import random
-import sys
-import tempfile
-import time
 from collections import Counter
 from collections.abc import AsyncIterator, Callable
 from pathlib import Path
@@ -36,6 +32,7 @@ from agent.transcript.session_log import Session
 from agent.transcript.turn_records import to_record
 from tests.agent.invariants import broken_invariants
 from tests.agent.scenario import _after, _before, _script, _tool
+from tests.support.long_form import long_form
 from tests.support.messages_rules import violations
 from tests.support.virtual_time import LoopClock, VirtualLoop
 
@@ -447,25 +444,15 @@ def _random_hooks(rng: random.Random) -> dict[str, Any]:
     return {name: rng.choice(choices) for name in TOOL_NAMES}
 
 
-def main() -> int:
-    """Run from the command line; the first broken run ends it with its seed."""
-    parser = argparse.ArgumentParser(description="Fuzz the agent core.")
-    parser.add_argument("--runs", type=int, default=1000)
-    parser.add_argument("--seed", type=int, default=1)
-    options = parser.parse_args()
+def run(folder: Path, runs: int, seed: int) -> Counter[str]:
+    """Play so many random runs; return how many ended in which way.
+
+    Raises:
+        Broken: something that must hold did not; it says for which seed.
+    """
     logging.getLogger("agent").setLevel(logging.CRITICAL)
-    outcomes: Counter[str] = Counter()
-    began = time.perf_counter()
-    with tempfile.TemporaryDirectory() as folder:
-        for seed in range(options.seed, options.seed + options.runs):
-            try:
-                outcomes[fuzz_one(seed, Path(folder))] += 1
-            except Broken as broken:
-                print(broken, file=sys.stderr)
-                return 1
-    print(f"{options.runs} runs in {time.perf_counter() - began:.1f} s: {dict(outcomes)}")
-    return 0
+    return Counter(fuzz_one(number, folder) for number in range(seed, seed + runs))
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    long_form(run, __doc__, runs=1000)

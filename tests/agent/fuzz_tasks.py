@@ -8,13 +8,9 @@ and be found afterwards as something that can be gone on with.
 
 from __future__ import annotations
 
-import argparse
 import asyncio
 import logging
 import random
-import sys
-import tempfile
-import time
 import tomllib
 from collections import Counter
 from pathlib import Path
@@ -37,6 +33,7 @@ from personas.versions.authorship import USER
 from tests.agent.scenario import _script
 from tests.agent.task_scenario import PROMPT, Disk, Life, run_in_place
 from tests.agent.test_task_conformance import broken_rules, started_calls
+from tests.support.long_form import long_form
 from tests.support.virtual_time import VirtualLoop
 
 WORDS = ("Words.", "More words.", "", "\ud800 odd", "long " * 30)
@@ -338,25 +335,15 @@ def _parts(rng: random.Random) -> list[Any]:
     return parts
 
 
-def main() -> int:
-    """Run from the command line; the first broken task ends it with its seed."""
-    parser = argparse.ArgumentParser(description="Fuzz tasks.")
-    parser.add_argument("--runs", type=int, default=500)
-    parser.add_argument("--seed", type=int, default=1)
-    given = parser.parse_args()
+def run(folder: Path, runs: int, seed: int) -> Counter[str]:
+    """Play so many random tasks; return how many ended in which way.
+
+    Raises:
+        Broken: something that must hold did not; it says for which seed.
+    """
     logging.getLogger("agent").setLevel(logging.CRITICAL)
-    states: Counter[str] = Counter()
-    began = time.perf_counter()
-    for seed in range(given.seed, given.seed + given.runs):
-        with tempfile.TemporaryDirectory() as folder:
-            try:
-                states[fuzz_one(seed, Path(folder))] += 1
-            except Broken as broken:
-                print(broken, file=sys.stderr)
-                return 1
-    print(f"{given.runs} tasks in {time.perf_counter() - began:.1f} s, left as {dict(states)}")
-    return 0
+    return Counter(fuzz_one(number, folder) for number in range(seed, seed + runs))
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    long_form(run, __doc__, runs=500)

@@ -5,17 +5,18 @@ python -m tests.e2e.kill --runs 500 --seed 1
 
 from __future__ import annotations
 
-import argparse
 import json
 import random
 import subprocess
-import tempfile
 import tomllib
+from collections import Counter
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from tests.support.long_form import long_form
 from tests.support.messages_server import MessagesServer, ToolUsingBrain
-from tests.support.persona_agent import Backend, Workplace
+from tests.support.persona_agent import Workplace, served
 
 MESSAGES = (
     "Change the name to 'Sunny'",
@@ -28,28 +29,26 @@ MESSAGES = (
 
 
 def kill_at(
-    place: Workplace, server: MessagesServer, message: str, lines: int, extra_bytes: int
+    place: Workplace, command: Sequence[str], lines: int, extra_bytes: int, *, last: str = "", **options: Any
 ) -> list[dict[str, Any]]:
-    """Run one chat, read so many lines (and bytes of the next), kill it; return the whole lines it printed."""
-    env = {"PERSONA_MODEL": "", "ANTHROPIC_BASE_URL": server.url, "ANTHROPIC_API_KEY": server.key}
-    process = place.start(
-        "chat",
-        "kept",
-        message,
-        "--json",
-        env=env,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.DEVNULL,
-        bufsize=0,
-    )
+    """Run a command, read so many lines (and bytes of the next), kill it; return the whole lines it printed.
+
+    Args:
+        last: a type of line behind which nothing is read.
+        options: of `Workplace.start`.
+    """
+    process = place.start(*command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, bufsize=0, **options)
     assert process.stdout is not None
-    told = []
+    told: list[dict[str, Any]] = []
     for _ in range(lines):
         line = process.stdout.readline()
         if not line.endswith(b"\n"):
             break
         told.append(json.loads(line))
-    process.stdout.read(extra_bytes)
+        if told[-1]["type"] == last:
+            break
+    else:
+        process.stdout.read(extra_bytes)
     process.kill()
     process.communicate()
     return told
@@ -75,39 +74,26 @@ def check(place: Workplace, told: list[dict[str, Any]], acknowledged: dict[str, 
     assert len(leftovers) <= 1, leftovers  # a killed write may leave its temporary file, and only that
 
 
-def run(folder: Path, runs: int, seed: int) -> dict[str, int]:
+def run(folder: Path, runs: int, seed: int) -> Counter[str]:
     """Do `runs` kills in one home; return how many ended at which kind of line."""
     choose = random.Random(seed)
-    place = Workplace(folder / "home", Backend("loopback", {}))
-    place.store.create("Kept", system_prompt="You are kept.\nAlways.\n")
     acknowledged: dict[str, dict[str, Any]] = {}
-    ends: dict[str, int] = {}
+    ends: Counter[str] = Counter()
     with MessagesServer(ToolUsingBrain()) as server:
+        place = served(folder / "home", server)
+        place.store.create("Kept", system_prompt="You are kept.\nAlways.\n")
         for _ in range(runs):
-            message = choose.choice(MESSAGES)
-            told = kill_at(place, server, message, choose.randrange(0, 30), choose.choice((0, 0, 1, 7)))
-            kind = told[-1]["type"] if told else "nothing"
-            ends[kind] = ends.get(kind, 0) + 1
+            command = ("chat", "kept", choose.choice(MESSAGES), "--json")
+            told = kill_at(place, command, choose.randrange(0, 30), choose.choice((0, 0, 1, 7)))
+            ends[told[-1]["type"] if told else "nothing"] += 1
             check(place, told, acknowledged)
         # After all that the next request satisfies the rules, and the work can be done.
-        env = {"PERSONA_MODEL": "", "ANTHROPIC_BASE_URL": server.url, "ANTHROPIC_API_KEY": server.key}
-        done = place.run_here("chat", "kept", "Change the name to 'Whole'", "--json", env=env)
+        done = place.run_here("chat", "kept", "Change the name to 'Whole'", "--json")
         assert done.returncode == 0, done.stdout
         assert server.refusals == [], server.refusals
     assert place.store.get("kept").name == "Whole"
     return ends
 
 
-def main() -> None:
-    """The long form, as a command."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--runs", type=int, default=100)
-    parser.add_argument("--seed", type=int, default=1)
-    given = parser.parse_args()
-    with tempfile.TemporaryDirectory() as folder:
-        ends = run(Path(folder), given.runs, given.seed)
-    print(f"{given.runs} kills, nothing lost; last line before the kill: {ends}")
-
-
 if __name__ == "__main__":
-    main()
+    long_form(run, __doc__, runs=100)

@@ -5,11 +5,8 @@ python -m tests.e2e.kill_outputs --runs 100 --seed 1
 
 from __future__ import annotations
 
-import argparse
 import json
 import random
-import subprocess
-import tempfile
 from collections import Counter
 from pathlib import Path
 from typing import Any
@@ -17,28 +14,14 @@ from typing import Any
 from personas.changes import SetPrompt
 from personas.versions.authorship import USER
 from tests.agent.outputs.bench import answer_of, many_inputs
+from tests.e2e.kill import kill_at
+from tests.support.long_form import long_form
 from tests.support.messages_answers import say
 from tests.support.messages_server import MessagesServer
-from tests.support.persona_agent import Backend, Workplace
+from tests.support.persona_agent import Workplace, served
 
 INPUTS, SAMPLES = 5, 4
 COMMAND = ("run", "kept", "--samples", str(SAMPLES), "--missing", "--json")
-
-
-def kill_at(place: Workplace, command: list[str], lines: int, extra_bytes: int) -> list[dict[str, Any]]:
-    """Run a command, read so many lines (and bytes of the next), kill it; return the whole lines it printed."""
-    process = place.start(*command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, bufsize=0)
-    assert process.stdout is not None
-    told = []
-    for _ in range(lines):
-        line = process.stdout.readline()
-        if not line.endswith(b"\n"):
-            break
-        told.append(json.loads(line))
-    process.stdout.read(extra_bytes)
-    process.kill()
-    process.communicate()
-    return told
 
 
 def check(place: Workplace, prompts: dict[int, str], acknowledged: dict[str, str]) -> list[dict[str, Any]]:
@@ -61,9 +44,7 @@ def run(folder: Path, runs: int, seed: int) -> Counter[str]:
     ends: Counter[str] = Counter()
     acknowledged: dict[str, str] = {}
     with MessagesServer(lambda body: say(answer_of(body), delay=0.002)) as server:
-        env = {"ANTHROPIC_BASE_URL": server.url, "ANTHROPIC_API_KEY": server.key}
-        place = Workplace(folder / "home", Backend("loopback", env))
-        (place.store.home.personas / "kept.toml").write_text(many_inputs(INPUTS, "Prompt 0."))
+        place = served(folder / "home", server, kept=many_inputs(INPUTS, "Prompt 0."))
         prompts = {0: "Prompt 0."}
         for number in range(1, runs + 1):
             server.batches_end = choose.random() < 0.7
@@ -92,16 +73,5 @@ def run(folder: Path, runs: int, seed: int) -> Counter[str]:
     return ends
 
 
-def main() -> None:
-    """The long form, as a command."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--runs", type=int, default=100)
-    parser.add_argument("--seed", type=int, default=1)
-    given = parser.parse_args()
-    with tempfile.TemporaryDirectory() as folder:
-        ends = run(Path(folder), given.runs, given.seed)
-    print(f"{given.runs} kills, nothing lost or double; last line before the kill: {dict(ends)}")
-
-
 if __name__ == "__main__":
-    main()
+    long_form(run, __doc__, runs=100)

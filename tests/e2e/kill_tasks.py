@@ -6,13 +6,11 @@ python -m tests.e2e.kill_tasks --runs 500 --seed 1
 
 from __future__ import annotations
 
-import argparse
 import asyncio
 import json
 import os
 import random
 import subprocess
-import tempfile
 import time
 import tomllib
 from collections import Counter
@@ -26,6 +24,8 @@ from agent.jobs.agent_jobs import AgentJobs
 from agent.jobs.job import Job
 from agent.transcript.session_store import read_history
 from agent.transcript.turn_records import to_record
+from tests.e2e.kill import kill_at
+from tests.support.long_form import long_form
 from tests.support.messages_answers import Refusal
 from tests.support.messages_server import Answer, Call, MessagesServer, Text, call, say
 from tests.support.persona_agent import Backend, Workplace
@@ -113,34 +113,6 @@ def next_command(choose: random.Random, task: Job | None, number: int) -> list[s
     if choose.random() < 0.2:
         return ["chat", "kept", f"Begin anew {number}.", "--task", "--json"]
     return ["reply", "kept", choose.choice(("continue", f"Go on {number}.")), "--json"]
-
-
-def kill_at(
-    place: Workplace, env: dict[str, str], command: list[str], lines: int, extra_bytes: int
-) -> list[dict[str, Any]]:
-    """Run a command, read so many lines (and bytes of the next), kill it; return the lines it printed."""
-    process = place.start(
-        *command,
-        env=env,
-        stdin=subprocess.PIPE,  # open and silent, so that a question waits for a while
-        stdout=subprocess.PIPE,
-        stderr=subprocess.DEVNULL,
-        bufsize=0,
-    )
-    assert process.stdout is not None
-    told: list[dict[str, Any]] = []
-    for _ in range(lines):
-        line = process.stdout.readline()
-        if not line.endswith(b"\n"):
-            break
-        told.append(json.loads(line))
-        if told[-1]["type"] == "question":
-            break
-    else:
-        process.stdout.read(extra_bytes)
-    process.kill()
-    process.communicate()
-    return told
 
 
 def moment(told: list[dict[str, Any]]) -> str:
@@ -338,7 +310,8 @@ def _run(place: Workplace, choose: random.Random, runs: int, seed: int, on_scree
             else:
                 command = next_command(choose, task, number)
                 lines, extra = choose.choice((0, 1, 2, 4, 8, 16, 80, 80)), choose.choice((0, 0, 1, 9))
-                told = kill_at(place, env, command, lines, extra)
+                silent = subprocess.PIPE  # open, so that a question waits for a while
+                told = kill_at(place, command, lines, extra, last="question", env=env, stdin=silent)
                 met[moment(told)] += 1
                 if has_heard(told) and command[2].endswith(f"{number}."):
                     kept.said.add(command[2].removeprefix("no, "))
@@ -358,22 +331,13 @@ def _run(place: Workplace, choose: random.Random, runs: int, seed: int, on_scree
     return met
 
 
-def main() -> None:
-    """The long form, as a command."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--runs", type=int, default=100)
-    parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument(
-        "--on-screen", type=float, default=0.25, help="this part of them in the full-screen program"
-    )
-    given = parser.parse_args()
-    with tempfile.TemporaryDirectory() as folder:
-        met = run(Path(folder), given.runs, given.seed, given.on_screen)
-    print(f"{given.runs} kills, nothing lost, nothing run again; met: {dict(met)}")
-    if given.runs >= LONG:
-        missing = (FOUND | KILLED) - set(met)
-        assert not missing, f"never met: {sorted(missing)}"
+def run_all_kinds(folder: Path, runs: int, seed: int) -> Counter[str]:
+    """Do the long form, a quarter of it in the full-screen program."""
+    met = run(folder, runs, seed, on_screen=0.25)
+    missing = (FOUND | KILLED) - set(met)
+    assert runs < LONG or not missing, f"never met: {sorted(missing)}"
+    return met
 
 
 if __name__ == "__main__":
-    main()
+    long_form(run_all_kinds, __doc__, runs=100)

@@ -48,29 +48,24 @@ def at_work(terminal: Terminal) -> None:
 WITHOUT_COLOURS = {0, 1, 2, 3, 4, 7, 9}
 
 
-def test_without_colours_no_colour_is_sent_and_what_is_chosen_is_still_seen(folder: Path) -> None:
-    with start(folder, env={"NO_COLOR": "1"}, size=(120, 30)) as terminal:
+def test_by_setting_there_are_no_colours_our_signs_are_ascii_the_mouse_is_left_alone_and_what_is_chosen_is_seen(
+    folder: Path,
+) -> None:
+    settings = 'colours = "none"\nglyphs = "ascii"\nmouse = false\n'
+    with start(folder, settings, size=(120, 30)) as terminal:
         at_work(terminal)
         assert codes(bytes(terminal.received)) <= WITHOUT_COLOURS
-        row = next(y for y, line in enumerate(terminal.screen.display) if "Two" in line and "│" in line)
+        assert b"\x1b[?1000h" not in terminal.received
+        sent = bytes(terminal.received).decode()
+        assert "“short”" in sent, "what the agent writes stays"
+        assert sent.translate(dict.fromkeys(map(ord, "“”"))).isascii()
+        row = next(y for y, line in enumerate(terminal.screen.display) if "Two" in line and "|" in line)
         chosen = [
             y
             for y in range(row - 3, row + 2)
             if any(terminal.screen.buffer[y][x].reverse for x in range(120))
         ]
         assert chosen, "the chosen row of a list is seen"
-
-
-def test_by_setting_there_are_no_colours_our_signs_are_ascii_the_mouse_is_left_alone_and_what_the_agent_writes_stays(
-    folder: Path,
-) -> None:
-    with start(folder, 'colours = "none"\nglyphs = "ascii"\nmouse = false\n') as terminal:
-        at_work(terminal)
-        assert codes(bytes(terminal.received)) <= WITHOUT_COLOURS
-        assert b"\x1b[?1000h" not in terminal.received
-        sent = bytes(terminal.received).decode()
-        assert "“short”" in sent
-        assert sent.translate(dict.fromkeys(map(ord, "“”"))).isascii()
 
 
 def test_borders_stay_where_they_are_in_a_terminal_with_other_widths_of_emoji(folder: Path) -> None:
