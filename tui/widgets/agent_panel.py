@@ -75,16 +75,18 @@ class AgentPanel(Vertical, can_focus=False):
         self._enlarged = self._leaves_room = False
         self._state = PanelState.HIDDEN
         self.set_class(glyphs.bar == "|", "-ascii")
+        self._title_label = LiteralLabel(self._title, classes="panel--title")
+        self._mark = LiteralLabel(classes="panel--mark")
+        self._size_button = LiteralButton(self._sign, focusable=False, classes="panel--enlarge")
+        dismiss = "x" if glyphs.bar == "|" else "×"
+        self._dismiss_button = LiteralButton(dismiss, focusable=False, classes="panel--dismiss")
+        buttons = (self._size_button, self._dismiss_button)
+        # These are seen now and then. Each is mounted when it is first shown, which makes the start faster.
+        self._bar = Horizontal(self._title_label, self._mark, *buttons, classes="panel--bar")
         self.box = QuestionBox()
         self.conversation = ConversationView(frames_per_second=frames_per_second, glyphs=glyphs)
 
     def compose(self) -> ComposeResult:
-        dismiss = "x" if self._glyphs.bar == "|" else "×"
-        with Horizontal(classes="panel--bar"):
-            yield LiteralLabel("Agent", classes="panel--title")
-            yield LiteralLabel("", classes="panel--mark")
-            yield LiteralButton(self._sign, focusable=False, classes="panel--enlarge")
-            yield LiteralButton(dismiss, focusable=False, classes="panel--dismiss")
         yield self.conversation
 
     def on_mount(self) -> None:
@@ -96,7 +98,7 @@ class AgentPanel(Vertical, can_focus=False):
         """Show `text` as the title: one line, plain."""
         if text != self._title:
             self._title = text
-            self.query_one(".panel--title", LiteralLabel).update(text.replace("\n", " "), layout=False)
+            self._title_label.update(text.replace("\n", " "), layout=False)
 
     def ask(self, question: Question | None) -> None:
         """Show a question below the conversation; None hides it."""
@@ -137,7 +139,7 @@ class AgentPanel(Vertical, can_focus=False):
         if enlarged != self._enlarged:
             self._enlarged = enlarged
             self.set_class(enlarged, "-full")
-            self.query_one(".panel--enlarge", LiteralButton).set_label(self._sign)
+            self._size_button.set_label(self._sign)
             self._set_height()
             self._fit_box()
             self.call_after_refresh(self.conversation.keep_cursor_visible)
@@ -163,9 +165,10 @@ class AgentPanel(Vertical, can_focus=False):
         """Show or hide the panel, and show whether it is pinned."""
         self._state = state
         self.display = state is not PanelState.HIDDEN
+        if self.display and not self._bar.is_attached:
+            self.mount(self._bar)
         self.set_class(state is PanelState.PINNED, "-pinned")
-        if self.is_mounted:
-            self._show_mark()
+        self._mark.update("pinned" if state is PanelState.PINNED else "")
 
     def contains_screen(self, x: int, y: int) -> bool:
         """Whether the panel is shown and a point of the screen is on it."""
@@ -173,7 +176,7 @@ class AgentPanel(Vertical, can_focus=False):
 
     def on_mouse_down(self, event: events.MouseDown) -> None:
         """A press in the panel pins it; the dismiss button has its own message."""
-        if not self.query_one(".panel--dismiss").region.contains(int(event.screen_x), int(event.screen_y)):
+        if not self._dismiss_button.region.contains(int(event.screen_x), int(event.screen_y)):
             self.post_message(self.Pressed())
 
     def on_mouse_move(self) -> None:
@@ -182,7 +185,7 @@ class AgentPanel(Vertical, can_focus=False):
 
     def on_click(self, event: events.Click) -> None:
         """Two clicks on the title change the height."""
-        title = self.query_one(".panel--title").region
+        title = self._title_label.region
         if event.chain == 2 and title.contains(int(event.screen_x), int(event.screen_y)):
             self.post_message(self.EnlargePressed())
 
@@ -218,7 +221,3 @@ class AgentPanel(Vertical, can_focus=False):
         if self.box.question is not None and isinstance(self.parent, Widget):
             rows = int(self.parent.size.height * self._share_now()) - FRAME_ROWS
             self.box.fit(rows - (3 if rows > LOW - FRAME_ROWS else 1))
-
-    def _show_mark(self) -> None:
-        pinned = self._state is PanelState.PINNED
-        self.query_one(".panel--mark", LiteralLabel).update("pinned" if pinned else "")
