@@ -36,7 +36,7 @@ from personas.action_document import read_actions
 from personas.changes import AddTestInput
 from personas.files.process import is_stopped
 from personas.versions.authorship import USER
-from tests.support import postgres
+from tests.support import forked, postgres
 from tests.support.messages_server import Answer, MessagesServer, call, say
 from tests.support.persona_agent import Backend, Workplace
 
@@ -145,7 +145,7 @@ class Farm:
             str(self.jobs),
         ]
         self.workers.append(
-            subprocess.Popen(
+            forked.Popen(
                 command,
                 env=self.place.environment(),
                 cwd=self.place.home.parent,

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import tomli_w
 
+from tests.support import forked
 from tests.support.hostile import ESCAPES, MARKUP, forbidden_in
 from tests.support.messages_server import MessagesServer, call, say
 from tests.support.persona_agent import Workplace
@@ -34,7 +35,7 @@ for arguments in json.loads(sys.argv[1]):
 def run_in_a_terminal(command: list[str], env: dict[str, str]) -> bytes:
     """Run a command with a pseudo-terminal as its stdout and stderr; return every byte it sent."""
     primary, secondary = pty.openpty()
-    process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=secondary, stderr=secondary, env=env)
+    process = forked.Popen(command, stdin=subprocess.DEVNULL, stdout=secondary, stderr=secondary, env=env)
     os.close(secondary)
     sent = bytearray()
     while True:

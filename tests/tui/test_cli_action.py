@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import subprocess
-import sys
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -262,13 +261,11 @@ def test_no_is_an_answer(place: Workplace) -> None:
     run(place, "new", "Good", "--persona", "mentor", "--kind", "test", "--cron", "0 3 * * *")
     ours, theirs = os.openpty()
     os.write(ours, b"n\n")
-    command = [sys.executable, "-m", "tui", "action", "approve", "good"]
-    done = subprocess.run(
-        command, stdin=theirs, capture_output=True, env=place.environment(), timeout=120, check=False
-    )
+    with place.start("action", "approve", "good", stdin=theirs, stderr=subprocess.PIPE) as process:
+        _, told = process.communicate(timeout=120)
     os.close(ours)
     os.close(theirs)
-    assert (done.returncode, b"Let good run unattended?" in done.stderr) == (130, True)
+    assert (process.returncode, b"Let good run unattended?" in told) == (130, True)
     assert parsed(place, "list")[0]["approved"] is False
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import signal
 import subprocess
-import sys
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -15,7 +14,7 @@ import pytest
 
 from agent.actions.run import NOT_DONE
 from tests.support.messages_server import MessagesServer, Refusal, Silence, call, say
-from tests.support.persona_agent import Backend, Workplace
+from tests.support.persona_agent import Backend, Workplace, served
 
 FILE = """\
 system_prompt = "Be kind."
@@ -38,10 +37,8 @@ def server() -> Iterator[MessagesServer]:
 
 @pytest.fixture
 def place(tmp_path: Path, server: MessagesServer) -> Workplace:
-    backend = Backend("loopback", {"ANTHROPIC_BASE_URL": server.url, "ANTHROPIC_API_KEY": server.key})
-    place = Workplace(tmp_path / "home", backend)
+    place = served(tmp_path / "home", server, kind=FILE)
     home = place.store.home
-    (home.personas / "kind.toml").write_text(FILE)
     home.actions.mkdir(exist_ok=True)
     for kind in ("agent", "persona", "test"):
         does = (
@@ -111,8 +108,7 @@ def test_a_run_of_test_inputs_has_the_exit_codes_of_test(place: Workplace, serve
 
 def test_ctrl_c_interrupts_it_and_says_so(place: Workplace, server: MessagesServer) -> None:
     server.script = [Silence()]
-    command = [sys.executable, "-m", "tui", "action", "run", "persona", "--json"]
-    with subprocess.Popen(command, env=place.environment(), stdout=subprocess.PIPE) as running:
+    with place.start("action", "run", "persona", "--json", stdout=subprocess.PIPE) as running:
         while not server.bodies and running.poll() is None:
             time.sleep(0.02)
         running.send_signal(signal.SIGINT)

@@ -26,6 +26,7 @@ from agent.tools import make_tools, tool_names
 from agent.tools.context import ToolEnvironment
 from agent.tools.spec import Offered
 from personas.errors import StorageError
+from tests.support import forked
 from tests.support.hostile import ESCAPES
 from tests.support.messages_answers import Refusal
 from tests.support.messages_server import Answer, Call, MessagesServer, Text, call, say
@@ -461,7 +462,7 @@ def waiting(line: Any, *arguments: str, usual: float) -> Iterator[subprocess.Pop
     `usual` is the time it waits where nothing is said of it, in seconds.
     """
     code = f"from tui.cli import main; from tui.cli.agent import task_answers; task_answers.PIPE_TIMEOUT = {usual}; main()"
-    with subprocess.Popen(
+    with forked.Popen(
         [sys.executable, "-c", code, "chat", "kept", "Do it", "--task", *arguments],
         env=line.place.environment(),
         stdout=subprocess.PIPE,

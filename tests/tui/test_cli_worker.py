@@ -87,8 +87,7 @@ def test_a_worker_that_is_ended_leaves_its_runs_to_the_next_one(place: Workplace
     with MessagesServer(answers) as server:
         place.backend = loopback(server)
         prepare(place, "Due")
-        command = [sys.executable, "-m", "tui", "worker"]
-        with subprocess.Popen(command, env=place.environment(), stderr=subprocess.PIPE) as worker:
+        with place.start("worker", stderr=subprocess.PIPE) as worker:
             while not server.bodies:
                 assert worker.poll() is None
                 time.sleep(0.02)
@@ -98,8 +97,7 @@ def test_a_worker_that_is_ended_leaves_its_runs_to_the_next_one(place: Workplace
             *_, last = worker.stderr.read().splitlines()
             assert last == b"Ended. The next worker goes on with what this one was at."
         assert state(place, "due") in (ActionState.SCHEDULED, ActionState.RUNNING)
-        command = [sys.executable, "-m", "tui", "worker", "--while-open"]
-        with subprocess.Popen(command, env=place.environment(), stdin=subprocess.PIPE) as worker:
+        with place.start("worker", "--while-open", stdin=subprocess.PIPE) as worker:
             while state(place, "due") is not ActionState.COMPLETED:
                 assert worker.poll() is None
                 time.sleep(0.02)

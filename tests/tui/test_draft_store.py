@@ -15,6 +15,7 @@ from pathlib import Path
 import pytest
 
 from personas.errors import StorageError
+from tests.support import forked
 from tui.drafts.draft import Draft, OutboxMessage
 from tui.drafts.store import DATABASE, DraftStore
 
@@ -59,8 +60,9 @@ sys.stdin.read()
 
 def program(home: Path, folder: Path, text: str, times: int = 1) -> subprocess.Popen[str]:
     """Start a program that stores a draft some times (0: without end) and a message, and waits to be killed."""
-    return subprocess.Popen(
+    return forked.Popen(
         [sys.executable, "-c", PROGRAM, str(home), str(folder), text, str(times)],
+        env=forked.ENVIRONMENT,
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         text=True,

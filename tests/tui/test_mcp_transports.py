@@ -34,15 +34,8 @@ def token_of(place: Workplace) -> str:
 
 @contextmanager
 def server(place: Workplace, *flags: str) -> Iterator[subprocess.Popen[str]]:
-    process = subprocess.Popen(
-        [sys.executable, "-m", "tui", "mcp", *flags],
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        env=place.environment(state_of(place)),
-        cwd=ROOT,
-        text=True,
-    )
+    pipes = dict.fromkeys(("stdin", "stdout", "stderr"), subprocess.PIPE)
+    process = place.start("mcp", *flags, env=state_of(place), cwd=ROOT, text=True, **pipes)
     try:
         yield process
     finally:
