@@ -1,17 +1,20 @@
-"""What formats do alike: taking name and description out of a file and giving them back, and what a file of one prompt loses. Pure."""
+"""What formats do alike: taking name, description and test inputs out of a file and giving them back, and what a file of one prompt loses. Pure."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from dataclasses import replace
 from typing import Any
 
+from personas.files.slug import free_id, slug
 from personas.formats.text import hyphened, one_line, plain_text
 from personas.formats.toml_ready import toml_ready
 from personas.formats.types import Note, Source
 from personas.library.assembly import assemble
 from personas.library.documents import LibraryDocument
 from personas.persona import PartLink
+
+_ID_LENGTH = 24
 
 
 def take_text(fields: dict[str, Any], key: str, went_to: str, notes: list[Note]) -> str:
@@ -110,3 +113,18 @@ def losses(source: Source, *, but: tuple[str, ...] = ()) -> list[Note]:
         *found,
         *(Note(key, None, why) for key, why in whys.items() if source.fields.get(key) and key not in but),
     ]
+
+
+def input_id(words: str, taken: Collection[str]) -> str:
+    """Return a short id for a test input, made of words, not among `taken`."""
+    return free_id(slug(words, fallback="test", limit=_ID_LENGTH), taken.__contains__)
+
+
+def as_inputs(contents: Collection[str]) -> list[dict[str, str]]:
+    """Return a test input for each text that is not blank, once."""
+    made: dict[str, dict[str, str]] = {}
+    for content in contents:
+        if content.strip() and content not in made:
+            taken = [one["id"] for one in made.values()]
+            made[content] = {"id": input_id(content, taken), "content": content}
+    return list(made.values())

@@ -10,14 +10,13 @@ import re
 from collections.abc import Collection, Mapping
 from typing import Any, NamedTuple
 
+from personas.files.frontmatter import frontmatter_span
 from personas.formats.secrets import is_secret
 from personas.formats.types import Note, Unreadable
 from personas.formats.yaml_file import dump_yaml, load_yaml
 
 _MOST_KEYS = 100
 """Keys of a frontmatter that is read line by line."""
-_OPENING = re.compile(r"---[ \t]*\n")
-_CLOSING = re.compile(r"^---[ \t]*(?:\n|\Z)", re.MULTILINE)
 _PAIR = re.compile(r"""\s*(?:- +)?["']?(?P<key>[\w.-]+)["']?:(?:\s+(?P<value>.*))?""")
 _KEY = re.compile(r"(?P<key>[A-Za-z_][\w-]*):(?:[ \t]+(?P<value>.*)|[ \t]*)\Z")
 
@@ -30,16 +29,9 @@ class Split(NamedTuple):
 
 
 def split(text: str) -> Split:
-    """Take a text apart at its frontmatter; one whose frontmatter has no end has none.
-
-    Args:
-        text: line ends as LF.
-    """
-    opening = _OPENING.match(text)
-    closing = None if opening is None else _CLOSING.search(text, opening.end())
-    if opening is None or closing is None:
-        return Split(None, text)
-    return Split(text[opening.end() : closing.start()], text[closing.end() :])
+    """Take a text apart at its frontmatter; one whose frontmatter has no end has none."""
+    start, end, body = frontmatter_span(text)
+    return Split(text[start:end] if body else None, text[body:])
 
 
 def read_header(header: str, keys: Collection[str] = ()) -> tuple[dict[str, Any], list[Note]]:

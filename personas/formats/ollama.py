@@ -7,8 +7,7 @@ import unicodedata
 from collections.abc import Iterator
 from typing import Any
 
-from personas.formats.common import losses
-from personas.formats.inputs import as_inputs
+from personas.formats.common import as_inputs, losses
 from personas.formats.text import folder_of, one_line, stem_of, text_of
 from personas.formats.toml_ready import toml_ready
 from personas.formats.types import Exported, Format, Imported, ImportedPersona, Note, Source, Unreadable

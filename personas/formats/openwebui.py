@@ -6,8 +6,7 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
-from personas.formats.common import losses, take_text
-from personas.formats.inputs import as_inputs
+from personas.formats.common import as_inputs, losses, take_text
 from personas.formats.json_file import load_json
 from personas.formats.text import hyphened, one_line, plain_text
 from personas.formats.toml_ready import toml_ready

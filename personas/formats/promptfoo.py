@@ -11,8 +11,7 @@ import re
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from personas.formats.common import losses
-from personas.formats.inputs import input_id
+from personas.formats.common import input_id, losses
 from personas.formats.json_file import load_json
 from personas.formats.templates import (
     Chat,

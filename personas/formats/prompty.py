@@ -9,9 +9,8 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from personas.formats.common import losses, take_text
+from personas.formats.common import input_id, losses, take_text
 from personas.formats.frontmatter import read_header, split, with_frontmatter
-from personas.formats.inputs import input_id
 from personas.formats.templates import Chat, has_signs, raw, said_in, without_raw
 from personas.formats.text import one_line, stem_of, text_of
 from personas.formats.toml_ready import toml_ready

@@ -25,7 +25,7 @@ from tests.support.hostile import HOSTILE, assert_only_text
 from tests.support.program import ONE, Program, make_store, program
 from tests.support.screen import at_once, drawn, drawn_in
 from tests.support.settings import preferences
-from tui.app.operation_context import begin_operation
+from tui.app.notifications import begin_operation
 from tui.document.merge import MergeConflict, merge_texts
 from tui.screens.dialogs.base import JUST_NOW, Dialog, share
 from tui.screens.dialogs.confirm import Confirm

@@ -495,7 +495,7 @@ def test_ctrl_c_while_a_class_is_made_ends_as_anywhere_else(
         type("Made", (), {"attribute": Pressed()})  # Python 3.11 makes a RuntimeError of it
 
     for what in (
-        "tui.cli.open_home.open_store",
+        "personas.files.home.open_home",
         "tui.cli.agent.chat_runner.converse",
         "tui.cli.error_handling.run",
     ):
@@ -505,7 +505,7 @@ def test_ctrl_c_while_a_class_is_made_ends_as_anywhere_else(
                 main()
             assert left.value.code == 130
             continue
-        done = place.run_here(*(["list"] if what.endswith("store") else ["chat", "optimist", "hi", "--json"]))
+        done = place.run_here(*(["list"] if what.endswith("home") else ["chat", "optimist", "hi", "--json"]))
         assert (done.returncode, done.stderr) == (130, b"")
         told = [json.loads(line) for line in done.stdout.splitlines()]
         assert [line["stop_reason"] for line in told] == (["cancelled"] if "chat" in done.args else [])
@@ -515,7 +515,7 @@ def test_a_fault_of_our_own_is_no_ctrl_c(place: Workplace, monkeypatch: pytest.M
     def fails(*_arguments: object) -> None:
         raise RuntimeError("broken") from ValueError("within")
 
-    monkeypatch.setattr("tui.cli.open_home.open_store", fails)
+    monkeypatch.setattr("personas.files.home.open_home", fails)
     for command, code in ((("list",), 1), (("test", "optimist"), 4), (("compare", "optimist"), 4)):
         assert "unexpected RuntimeError: broken" in only_line(place.run_here(*command), code)
     monkeypatch.setattr("tui.cli.error_handling.run", fails)

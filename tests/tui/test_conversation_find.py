@@ -9,8 +9,8 @@ import pytest
 
 from agent.core.turns import AssistantTextTurn, ToolCallTurn, ToolResultTurn, UserTurn
 from tests.tui.test_conversation_view import Stage, edit_call, run_of
-from tui.commands import fuzzy as narrowing
-from tui.commands.unicode_folding import CHUNK
+from tui.commands import text_matching
+from tui.commands.text_matching import CHUNK
 from tui.widgets.conversation import ConversationView
 from tui.widgets.conversation import search as finding
 from tui.widgets.conversation.lines import Line
@@ -194,7 +194,7 @@ def test_no_text_costs_more_than_its_length(text: str) -> None:
     began = time.process_time()
     SearchableText([text], markdown=True).contains(Query.of("bold text e"))
     finding._mapped(text)
-    narrowing.fold(text)
+    text_matching.fold(text)
     assert (
         time.process_time() - began < 2
     )  # most of these took a minute, where each part is looked at for each other

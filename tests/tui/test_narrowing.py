@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tui.commands.fuzzy import FEW, match_all, words_of
+from tui.commands.text_matching import FEW, match_all, words_of
 
 
 def test_each_word_is_looked_for_once_in_whichever_letters() -> None:

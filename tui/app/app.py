@@ -17,8 +17,7 @@ from textual.theme import Theme
 
 from personas.errors import PersonaError
 from tui.app.display import Display
-from tui.app.notifications import messages_to_dismiss, rows_below
-from tui.app.operation_context import current_operation
+from tui.app.notifications import current_operation, messages_to_dismiss, rows_below
 from tui.app.shutdown import Shutdown
 from tui.commands.registry import textual_keymap
 from tui.external_editor.process import ExternalEditor

@@ -1,8 +1,12 @@
-"""What is told for a moment at the top of the screen: how many rows it takes, and what gives way to it. Pure."""
+"""What is told for a moment at the top of the screen: how many rows it takes, what gives way to it, and which operation it belongs to.
+
+A dialog shows no error but that of the operation which opened it.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
+from contextvars import ContextVar
 from typing import TYPE_CHECKING
 
 from textual.content import Content
@@ -22,6 +26,18 @@ BETWEEN = 1
 """Rows that stay free above the chat bar."""
 OF_BROKEN = "the file is broken"
 """What is told of a broken file says this, and is over once the file is mended."""
+
+_operation: ContextVar[object | None] = ContextVar("operation", default=None)
+
+
+def begin_operation() -> None:
+    """An operation begins in this task; tasks that it begins are part of it."""
+    _operation.set(object())
+
+
+def current_operation() -> object | None:
+    """Return the operation that is under way here; None outside of all."""
+    return _operation.get()
 
 
 def messages_to_dismiss(

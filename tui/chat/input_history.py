@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from tui.commands.fuzzy import fold
+from tui.commands.text_matching import fold
 
 MAX_MESSAGES = 1000
 """Messages in the history; the oldest are dropped."""

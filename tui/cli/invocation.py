@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -67,7 +68,16 @@ class Invocation:
 
     @cached_property
     def store(self) -> Store:
-        """The store of the home, which is created if it does not exist."""
-        from tui.cli.open_home import open_store
+        """The store of the home, which is created if it does not exist.
 
-        return open_store(self.home_flag)
+        A current folder with personas in it that nobody was asked about is only mentioned, on stderr.
+        """
+        from personas.files.home import Home, open_home
+        from personas.store import Store
+
+        found = Home.find(self.home_flag)
+        if found.offer is not None and sys.stderr.isatty():
+            from tui.cli.stderr import print_error
+
+            print_error(f"this folder holds personas; to use them: persona --home {found.offer} …")
+        return Store(open_home(found.home.root))

@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping
 from typing import NamedTuple
 
-from tui.commands.fuzzy import fold
+from tui.commands.text_matching import fold
 
 COMMANDS: dict[str, str] = {
     "actions": "scheduled, unattended work",

@@ -15,8 +15,8 @@ from textual.binding import BindingType
 from textual.containers import Vertical
 from textual.message import Message
 
-from tui.commands.fuzzy import fold, match_all, words_of
 from tui.commands.registry import bindings, keymap_of, sentence
+from tui.commands.text_matching import fold, match_all, words_of
 from tui.widgets.plain_text import label
 from tui.widgets.virtual_list import Row, VirtualList
 

@@ -20,7 +20,7 @@ from textual.content import Content
 from textual.screen import ModalScreen
 from textual.widget import Widget
 
-from tui.app.operation_context import current_operation
+from tui.app.notifications import current_operation
 from tui.commands.registry import BY_ID, Keymap, binding, first_key, hint, keymap_of, keys_of, sentence
 from tui.screens.too_small import TooSmallOverlay, is_click, is_too_small, is_unseen, too_small
 from tui.terminal.textual_compat.toasts import ToastRack

@@ -14,8 +14,8 @@ from textual.containers import Vertical
 from textual.widget import Widget
 from textual.widgets import Input
 
-from tui.commands.fuzzy import fold, match_all, words_of
 from tui.commands.registry import binding, first_key, palette
+from tui.commands.text_matching import fold, match_all, words_of
 from tui.screens.dialogs.base import Dialog, choosing
 from tui.widgets.persona_list import SIGNS, PersonaEntry, ids_with_shared_names
 from tui.widgets.text.line_input import LineInput

@@ -13,8 +13,8 @@ from textual.containers import Vertical
 from textual.widget import Widget
 from textual.widgets import Input
 
-from tui.commands.fuzzy import fold, match_all, words_of
 from tui.commands.registry import binding
+from tui.commands.text_matching import fold, match_all, words_of
 from tui.screens.dialogs.base import Dialog, DialogText
 from tui.widgets.plain_text import LiteralStatic, label
 from tui.widgets.text.line_input import LineInput

@@ -19,8 +19,8 @@ from textual.widgets import Input
 
 from personas.library.documents import KINDS, Kind
 from personas.library_document import parse_key
-from tui.commands.fuzzy import words_of
 from tui.commands.registry import bindings, sentence
+from tui.commands.text_matching import words_of
 from tui.document.library_slots import document_of, text_key
 from tui.screens.dialogs.picker import Picker
 from tui.screens.document_screen import DocumentScreen

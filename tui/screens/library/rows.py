@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 from personas.library.documents import Kind, LibraryDocument
-from tui.commands.fuzzy import fold, match_all
+from tui.commands.text_matching import fold, match_all
 from tui.widgets.virtual_list import Row
 
 NAME_CELLS = 24

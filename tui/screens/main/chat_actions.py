@@ -6,8 +6,8 @@ import asyncio
 from typing import TYPE_CHECKING
 
 from tui.commands import slash
-from tui.commands.fuzzy import fold, words_of
 from tui.commands.registry import sentence
+from tui.commands.text_matching import fold, words_of
 
 if TYPE_CHECKING:
     from tui.app.host import Host

@@ -24,7 +24,7 @@ from textual.widget import Widget
 from textual.widgets import TextArea
 
 from personas.errors import InvalidValue, PersonaError
-from tui.app.operation_context import begin_operation
+from tui.app.notifications import begin_operation
 from tui.app.shutdown import load
 from tui.chat.chat_bar_labels import HINT
 from tui.chat.controller import ConversationController

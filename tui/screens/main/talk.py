@@ -10,8 +10,8 @@ from textual import events
 from textual.screen import Screen
 
 from tui.commands import slash
-from tui.commands.fuzzy import fold
 from tui.commands.registry import command_of, sentence
+from tui.commands.text_matching import fold
 from tui.terminal.sanitise import one_line
 
 if TYPE_CHECKING:

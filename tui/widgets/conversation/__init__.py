@@ -5,7 +5,7 @@ they become visible; an answer has one for each Markdown *block*. A part is draw
 line is made of *text runs*, each with its style flags. A *position* names a line by entry, part and number.
 
 `lines` wrapping text into lines; `markdown_blocks` cutting Markdown into blocks while it arrives; `markdown` drawing a
-block; `render_parts` parts and streams; `entry`, `entries`, `tool_entry`, `task_entry`, `hand_edit_entry` what each kind
+block; `render_parts` parts and streams; `entry`, `entries`, `tool_entry`, `custom_entry` what each kind
 of turn looks like; `layout` rows and positions; `line_styles` lines to strips; `search` and `strip_markdown` searching;
 `scroll_view`, `cursor`, `view` the widget.
 """

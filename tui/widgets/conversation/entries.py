@@ -21,6 +21,7 @@ from agent.core.turns import (
     thaw,
 )
 from tui.terminal.sanitise import one_line, sanitise, shortened
+from tui.widgets.conversation.custom_entry import EndingEntry, StepEntry, UserEditEntry
 from tui.widgets.conversation.entry import INDENT, Entry, GrowingEntry, one_line_of
 from tui.widgets.conversation.lines import (
     BOLD,
@@ -45,9 +46,7 @@ from tui.widgets.conversation.render_parts import (
     plain_parts,
 )
 from tui.widgets.conversation.search import SearchableText
-from tui.widgets.conversation.task_entry import EndingEntry, StepEntry
 from tui.widgets.conversation.tool_entry import ToolEntry
-from tui.widgets.conversation.user_edit_entry import UserEditEntry
 
 _YOU: list[TextRun] = [("you  ", USER | BOLD)]
 

@@ -9,7 +9,7 @@ from bisect import bisect_right
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from tui.commands.unicode_folding import composed, joins
+from tui.commands.text_matching import composed, joins
 from tui.widgets.conversation.lines import Line
 
 _NO_LETTERS = bytes(code for code in range(128) if not chr(code).isalnum())

@@ -1,4 +1,4 @@
-"""The entries of a task: the line where a step begins, and how the task ended with all its changes. No widget."""
+"""The entries of custom turns: a hand edit, the line where a step of a task begins, and how a task ended. No widget."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from tui.widgets.conversation.render_parts import Part, fixed_part, plain_parts
 from tui.widgets.conversation.search import SearchableText
 
 
-class _Mark(Entry):
+class _CustomEntry(Entry):
     def __init__(self, turn: CustomTurn, glyphs: Glyphs = UNICODE) -> None:
         super().__init__(turn.id, glyphs)
         self._turn = turn
@@ -36,7 +36,7 @@ class _Mark(Entry):
         return value if isinstance(value, str) else ""
 
 
-class StepEntry(_Mark):
+class StepEntry(_CustomEntry):
     """Where a step of a task begins: one dim line."""
 
     def make_parts(self) -> list[Part]:
@@ -52,7 +52,7 @@ class StepEntry(_Mark):
         return [Line([(clip(left + rule * max(0, min(width, 40) - len(left)), width), DIM)])]
 
 
-class EndingEntry(_Mark):
+class EndingEntry(_CustomEntry):
     """How a task ended: steps, time, cost, its summary, and when open the diff of everything it changed."""
 
     @property
@@ -102,3 +102,42 @@ class EndingEntry(_Mark):
         if not isinstance(added, int) or not isinstance(removed, int) or not self.foldable:
             return []
         return counts(added, removed, self.glyphs)
+
+
+class UserEditEntry(_CustomEntry):
+    """A hand edit: that there was one; when open, what it changed."""
+
+    def __init__(self, turn: CustomTurn, glyphs: Glyphs = UNICODE) -> None:
+        super().__init__(turn, glyphs)
+        # The turn for the agent is in brackets: a sentence, then the diff if it is not too long.
+        self._diff = self._field("content").partition("\n")[2].removesuffix("]")
+
+    @property
+    def foldable(self) -> bool:  # type: ignore[override]
+        """Whether there is a diff to open."""
+        return bool(self._diff)
+
+    def weight(self) -> tuple[int, int]:
+        return 0, 0
+
+    def text(self) -> str:
+        return sanitise("\n".join(filter(None, ("You changed the file.", self._diff))))
+
+    def searchable(self) -> SearchableText:
+        return SearchableText([self.text(), "\n".join(diff_lines(close_context(self._diff)))])
+
+    def make_parts(self) -> list[Part]:
+        return [fixed_part(self._head), *(diff_parts(self._diff, self.glyphs) if self.opened else ())]
+
+    def _head(self, width: int) -> list[Line]:
+        glyphs = self.glyphs
+        sign = (glyphs.opened if self.opened else glyphs.closed) if self.foldable else glyphs.point
+        lines = self._diff.split("\n")[2:]  # below the names of what is compared
+        right: list[TextRun] = []
+        if self.foldable:
+            added = sum(line.startswith("+") for line in lines)
+            removed = sum(line.startswith("-") for line in lines)
+            right = counts(added, removed, glyphs)
+        room = max(4, width - run_cells(right))
+        words = one_line(f"{sign} you changed the file", room, sign=glyphs.dots)
+        return [Line([(words, DIM), *right])]
