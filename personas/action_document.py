@@ -26,7 +26,7 @@ class StoredAction(Persona):
 
     Attributes:
         action: what it says.
-        text: the whole text of its file, also of a broken one; empty where it is no text.
+        text: the whole text of its file, also of a broken one; empty where it is not text.
     """
 
     action: Action

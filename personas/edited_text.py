@@ -69,7 +69,7 @@ def _texts(toml: str) -> tuple[dict[str, str], str]:
     """Return the texts of a file by what they are called, and the file without them.
 
     Raises:
-        BrokenFile: it is no TOML, or two texts have one name.
+        BrokenFile: it is not TOML, or two texts have one name.
     """
     parse(toml)
     texts: dict[str, str] = {}

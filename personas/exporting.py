@@ -120,7 +120,7 @@ def write_files(exported: Exported, form: str, out: Path, *, into: bool = False)
     places = [out] if is_one else [out / name for name in exported.files]
     for place in places:
         if os.path.lexists(place) and merge is None:
-            raise InvalidValue(f"{place} is there already; choose another --out, or take it away first.")
+            raise InvalidValue(f"{place} already exists; choose another --out, or remove it first.")
     paths, made = dict.fromkeys([place.resolve() for place in places], ""), list[Path]()
     try:
         for path, content in zip(paths, exported.files.values(), strict=True):
@@ -137,7 +137,7 @@ def write_files(exported: Exported, form: str, out: Path, *, into: bool = False)
         for one in made:
             one.unlink(missing_ok=True)
         if isinstance(error, FileExistsError):
-            raise InvalidValue(f"{path} is there already; choose another --out.") from None
+            raise InvalidValue(f"{path} already exists; choose another --out.") from None
         raise storage_error(error, "write", path) if isinstance(error, OSError) else error from None
     return paths
 

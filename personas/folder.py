@@ -70,8 +70,8 @@ def read_file(home: Home, path: Path) -> bytes:
             raise
         with_what = f" with `{command('rm', path.stem)}`" if path.parent == home.personas else ""
         raise OutsideHome(
-            f"{path} is a link to {target}, which is not a file in {home.root}: put the file itself in its place, or take "
-            f"the link away{with_what}."
+            f"{path} is a link to {target}, which is not a file in {home.root}: put the file itself in its place, or remove "
+            f"the link{with_what}."
         ) from None
 
 
@@ -194,7 +194,7 @@ def unknown_persona(home: Home, persona_id: str, *, has_versions: bool) -> Unkno
     folded = {stem.casefold(): stem for stem in stems(home) if is_id(stem)}
     near = get_close_matches(persona_id.casefold(), folded, n=3)
     if read_link(home.personas / f"{persona_id}.toml") is not None:
-        hint = f"its file is a link that leads nowhere: `{command('rm', persona_id)}` takes the link away."
+        hint = f"its file is a link that leads nowhere: `{command('rm', persona_id)}` removes the link."
     elif has_versions:
         hint = (
             f"its versions are kept: `{command('log', persona_id)}` lists them, "

@@ -88,7 +88,7 @@ def write_inputs(tables: Iterable[Mapping[str, Any]], *, ascii_only: bool = Fals
     try:
         lines = [json.dumps(table, ensure_ascii=ascii_only, allow_nan=False, default=str) for table in tables]
     except ValueError:
-        raise InvalidValue("A test input holds a number without an end, which JSON cannot say.") from None
+        raise InvalidValue("A test input has an infinite number, which JSON cannot represent.") from None
     return "".join(f"{line}\n" for line in lines)
 
 

@@ -128,7 +128,7 @@ def move(
         BrokenFile, EditRefused: a file cannot be changed.
     """
     if to == persona_id and not is_copy:
-        raise InvalidValue(f"They are test inputs of {to} already.")
+        raise InvalidValue(f"They are already test inputs of {to}.")
     text, ids = _text(store, persona_id), tuple(dict.fromkeys(ids))
     target = _text(store, to)
     with parsing_once():

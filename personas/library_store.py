@@ -301,7 +301,7 @@ class LibraryStore:
         users = self.users(kind, name)
         if users and not force:
             named = ", ".join(dict.fromkeys(user.key for user in users))
-            raise InUse(f"The {kind} {name} is used by {named}; --force deletes it all the same.")
+            raise InUse(f"The {kind} {name} is used by {named}; --force deletes it anyway.")
         path = path_of(self.store.home, kind, name)
         if path is not None and path.name == SKILL_FILE and not force and len(_files_in(path.parent)) > 1:
             raise InUse(f"Other files lie in {path.parent}; --force deletes SKILL.md and leaves them.")

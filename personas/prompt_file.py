@@ -108,6 +108,6 @@ def with_prompt(content: bytes | None, prompt: str, name: str) -> bytes:
     written = encode("".join([*lines, *old[done:]]), bom=bom)
     if prompt_of(written) != prompt:
         raise InvalidValue(
-            f"The prompt cannot begin so: {name} would be read with frontmatter, from the first line of --- to the next."
+            f"The prompt cannot begin like this: {name} would be read with frontmatter, from the first line of --- to the next."
         )
     return written

@@ -649,7 +649,7 @@ class Store:
             raise NothingToUndo(
                 f"There is nothing {of}to {direction} in {persona_id}."
                 if version is None
-                else f"The change of version {version} of {persona_id} cannot be undone: it is already, or is too old."
+                else f"The change of version {version} of {persona_id} cannot be undone: it is undone already, or too old."
             )
         for key in (persona_id, *done.also):
             if key.startswith("skill/"):

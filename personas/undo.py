@@ -153,7 +153,7 @@ def step(
 
     Raises:
         BrokenFile, UndoConflict: see `without`.
-        UnknownVersion: a text it needs is lost, so the unit never can be; the next step passes it over.
+        UnknownVersion: a text it needs is lost, so the unit never can be; the next step skips it.
         StorageError: the disk refused; the document is as it was.
     """
     with document.lock(), parsing_once():
@@ -205,7 +205,7 @@ def without(document: Document, unit: Unit, before: bytes, direction: Direction)
     except UnknownVersion as error:
         lost = "is damaged" if isinstance(error, DamagedVersion) else "is not stored any more"
         raise type(error)(
-            f"{failed}: a text it needs {lost}; nothing changed. The next {direction} passes it over."
+            f"{failed}: a text it needs {lost}; nothing changed. The next {direction} skips it."
         ) from None
     now = document.unpack(before)
     stored = {sha: document.unpack(content) for sha, content in contents.items()}

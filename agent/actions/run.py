@@ -173,7 +173,7 @@ def _end_left(context: RunContext, action: Action) -> None:
                 run.id,
                 ActionState.INTERRUPTED,
                 now=context.now(),
-                why="The program ended under it.",
+                why="The program ended during the run.",
             )
 
 
@@ -234,7 +234,7 @@ class _Run:
             if self._ask_fence is not _anybody and not self.run.is_over:
                 raise
             is_stopped = not self.run.is_over
-            values = {"state": ActionState.INTERRUPTED, "why": "It was stopped; what is stored stays."}
+            values = {"state": ActionState.INTERRUPTED, "why": "It was stopped; what it stored stays."}
         finally:
             watch.cancel()
             if not work.done():
@@ -424,7 +424,7 @@ class _Run:
         why = next((turn.content for turn in reversed(said) if turn.kind in (FAILED, "limit", "stopped")), "")
         if job.status == "error":
             return {**values, "state": ActionState.FAILED, "why": why or job.error_message or ""}
-        return {**values, "state": ActionState.INTERRUPTED, "why": why or "The program was left."}
+        return {**values, "state": ActionState.INTERRUPTED, "why": why or "The program was closed."}
 
     def _versions(self, chat: Chat) -> tuple[int | str, ...]:
         if chat.proposal is not None:

@@ -443,7 +443,7 @@ class AgentJobs:
         same_call = shown is not None and shown.tool_use_id == question.tool_use_id
         known = {question.id, shown.id} if shown is not None and same_call else {question.id}
         if question_id is not None and question_id not in known:
-            raise InvalidValue("That question is not open any more.")
+            raise InvalidValue("That question is no longer open.")
         check_answer(question, text)
         if question.approval is None:
             note = f"Asked: {question.text} - Answered: {text}"

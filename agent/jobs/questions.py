@@ -80,7 +80,7 @@ class AskingJob:
         if question is None or answer is None or answer.done() or self._answering:
             raise InvalidValue("The task is not asking anything.")
         if question_id is not None and question_id != question.id:
-            raise InvalidValue("That question is not open any more.")
+            raise InvalidValue("That question is no longer open.")
         check_answer(question, text)
         answered = question.model_copy(update={"answer": text})
         self._answering = True

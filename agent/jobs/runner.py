@@ -79,7 +79,7 @@ class JobRunner:
         """Start a job; return what ends with it, which need not be awaited. See `until_begun`.
 
         Raises:
-            InvalidValue: it is at work already.
+            InvalidValue: it is already running.
         """
         if run.job.id in self.runs:
             work.close()

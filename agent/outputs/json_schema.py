@@ -44,7 +44,7 @@ def parse_json(text: str) -> Any:
     """Return the value a text is.
 
     Raises:
-        ValueError: it is no JSON.
+        ValueError: it is not JSON.
     """
     try:
         return json.loads(text, parse_constant=_refuse)

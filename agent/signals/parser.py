@@ -92,7 +92,7 @@ class _Object:
                 self.depth -= 1
                 self.end = place + 1 if not self.depth else None
             else:
-                return place, "its object is no valid JSON" if self.depth else "no JSON object follows"
+                return place, "its object is not valid JSON" if self.depth else "no JSON object follows"
         return None
 
     def _next(self) -> re.Pattern[str]:
@@ -183,7 +183,7 @@ class SignalParser:
             if not fault:
                 self._found.append(Signal(signal.word, value, text[:end]))
                 return text[end:]
-            why = "its object is no valid JSON"
+            why = "its object is not valid JSON"
             end -= 1
         line = text.rfind("\n", 0, end) + 1
         self._found += [InvalidSignal(signal.word, why), text[:line]]

@@ -143,12 +143,12 @@ def _decoded(value: bytes) -> bytes:
 
 def _read_card(record: Any, name: str, notes: Iterable[Note] = ()) -> Imported:
     if not isinstance(record, dict):
-        raise Unreadable("it is no character card: a card is an object")
+        raise Unreadable("it is not a character card: a card is an object")
     inner = record.get("data")
     data, beside = (inner, record) if isinstance(inner, dict) else (record, {})
     data = {key: value for key, value in data.items() if key not in _DEFAULTS or value != _DEFAULTS[key]}
     if not any(isinstance(data.get(key), str) for key in ("name", *_PARTS, "system_prompt", "first_mes")):
-        raise Unreadable("it is no character card: it has neither a name nor a text")
+        raise Unreadable("it is not a character card: it has neither a name nor a text")
     reading = _Reading(data, "data." if beside else "")
     persona_name = reading.name(stem_of(name))
     fields = reading.fields()

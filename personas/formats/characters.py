@@ -18,7 +18,7 @@ def read_user_personas(content: bytes, _name: str) -> Imported:
     """Return a persona for each that a backup of SillyTavern holds: whom the user plays, as a part of type context."""
     record = load_json(content)
     if not isinstance(record, dict):
-        raise Unreadable("it is no backup of personas: that is an object")
+        raise Unreadable("it is not a backup of personas: that is an object")
     beside = dict(record)
     tables = [beside.pop(key, None) for key in ("personas", "persona_descriptions")]
     names, described = (one if isinstance(one, dict) else {} for one in tables)
@@ -53,7 +53,7 @@ def read_oobabooga(content: bytes, name: str) -> Imported:
     """Return a character of text-generation-webui: its context is the prompt, its example dialogue a part."""
     record = load_yaml(text_of(content))
     if not isinstance(record, dict) or not isinstance(record.get("context"), str):
-        raise Unreadable("it is no character: it has no text `context`")
+        raise Unreadable("it is not a character: it has no text `context`")
     fields = {"system_prompt": plain_text(record.pop("context"))}
     documents, notes = list[NewDocument](), [Note("context", "system_prompt")]
     persona_name = _take_name(record, stem_of(name), notes)
@@ -88,7 +88,7 @@ def read_eliza(content: bytes, name: str) -> Imported:
     """Return a character of elizaOS: its lists of texts become parts; what runs it is kept, but not its keys and accounts."""
     record = load_json(content)
     if not isinstance(record, dict):
-        raise Unreadable("it is no character: a character is an object")
+        raise Unreadable("it is not a character: a character is an object")
     fields, documents, notes = {"system_prompt": ""}, list[NewDocument](), list[Note]()
     persona_name = _take_name(record, stem_of(name), notes)
     for key, field in (("system", "system_prompt"), ("description", "description")):

@@ -36,7 +36,7 @@ def read(content: bytes, name: str) -> Imported:
     try:
         fields = parse(text_of(content))
     except BrokenFile as error:
-        raise Unreadable(f"it is no TOML: {error.message}", error.line) from None
+        raise Unreadable(f"it is not TOML: {error.message}", error.line) from None
     if isinstance(fields.get("agent"), dict) and "developer_instructions" not in fields:
         return Imported((_bmad(fields, stem_of(name)),))
     key = "developer_instructions" if "developer_instructions" in fields else "prompt"

@@ -28,9 +28,9 @@ def take_text(fields: dict[str, Any], key: str, went_to: str, notes: list[Note])
             notes.append(Note(key, went_to))
         return plain_text(value)
     if isinstance(value, bool | int | float):
-        notes.append(Note(key, went_to, "it is no text; its text was taken"))
+        notes.append(Note(key, went_to, "it is not text; its text was taken"))
         return str(value)
-    notes.append(Note(key, None, "it says nothing (null)" if value is None else "it is no text"))
+    notes.append(Note(key, None, "it says nothing (null)" if value is None else "it is not text"))
     return ""
 
 

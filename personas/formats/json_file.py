@@ -16,7 +16,7 @@ def load_json(content: bytes | str) -> Any:
     """Return the data of a JSON text; a number too large for TOML is its text.
 
     Raises:
-        Unreadable: it is no JSON, or says a key twice in one object.
+        Unreadable: it is not JSON, or says a key twice in one object.
     """
     text = content if isinstance(content, str) else text_of(content)
     try:
@@ -24,7 +24,7 @@ def load_json(content: bytes | str) -> Any:
             text, parse_int=_integer, parse_float=_number, parse_constant=_refused, object_pairs_hook=_object
         )
     except json.JSONDecodeError as error:
-        raise Unreadable(f"it is no JSON: {error.msg}", error.lineno) from None
+        raise Unreadable(f"it is not JSON: {error.msg}", error.lineno) from None
     except RecursionError:
         raise Unreadable("it nests too deeply to be read") from None
 
@@ -39,7 +39,7 @@ def _number(text: str) -> float | str:
 
 
 def _refused(word: str) -> NoReturn:
-    raise Unreadable(f"it is no JSON: {word} is no number")
+    raise Unreadable(f"it is not JSON: {word} is no number")
 
 
 def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:

@@ -42,7 +42,7 @@ def read(content: bytes, name: str) -> Imported:
     if isinstance(template, str):
         template = {"prompt": template}
     if not isinstance(template, dict) or not {"system", "prompt"} & template.keys():
-        raise Unreadable("it is no template of llm: it has neither system nor prompt")
+        raise Unreadable("it is not a template of llm: it has neither system nor prompt")
     rest, report, fields = dict(template), list[Note](), dict[str, Any]()
     texts = {key: rest.pop(key) for key in ("system", "prompt") if rest.get(key) is not None}
     for key, text in texts.items():

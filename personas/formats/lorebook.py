@@ -75,7 +75,7 @@ def read(content: bytes, name: str) -> Imported:
     book = record.get("data") if isinstance(record, dict) and record.get("spec") == "lorebook_v3" else record
     entries = book.get("entries") if isinstance(book, dict) else None
     if not isinstance(book, dict) or not isinstance(entries, list | dict):
-        raise Unreadable("it is no lorebook: it has no entries")
+        raise Unreadable("it is not a lorebook: it has no entries")
     where = "" if book is record else "data"
     documents, left, notes = read_entries(
         entries if isinstance(entries, dict) else dict(enumerate(entries)),

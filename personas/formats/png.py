@@ -27,7 +27,7 @@ class _Chunk(NamedTuple):
 
     @property
     def keyword(self) -> str | None:
-        """What it is a text of, in lower case; None where it is no text."""
+        """What it is a text of, in lower case; None where it is not text."""
         head, end, _ = bytes(self.data[:80]).partition(b"\0")
         return head.decode("latin-1").lower() if self.kind == b"tEXt" and end else None
 
@@ -40,7 +40,7 @@ def read_texts(content: bytes, keywords: Collection[str]) -> list[tuple[str, byt
         keywords: in lower case; the case in the picture does not count.
 
     Raises:
-        Unreadable: it is no PNG, or it ends or is damaged before what was asked for is read.
+        Unreadable: it is not a PNG, or it ends or is damaged before what was asked for is read.
     """
     found = list[tuple[str, bytes]]()
     try:
@@ -61,7 +61,7 @@ def replace_texts(content: bytes, texts: Mapping[str, bytes]) -> bytes:
     """Return a picture with these texts in place of those that have their keywords.
 
     Raises:
-        Unreadable: it is no PNG, or not a whole one.
+        Unreadable: it is not a PNG, or not a whole one.
     """
     parts: list[bytes | memoryview] = [SIGNATURE]
     view = memoryview(content)
@@ -76,7 +76,7 @@ def replace_texts(content: bytes, texts: Mapping[str, bytes]) -> bytes:
 
 def _chunks(content: bytes) -> Iterator[_Chunk]:
     if not content.startswith(SIGNATURE):
-        raise Unreadable("it is no PNG")
+        raise Unreadable("it is not a PNG")
     view, at = memoryview(content), len(SIGNATURE)
     for _ in range(_MOST_CHUNKS):
         if at == len(content):

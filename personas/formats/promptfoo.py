@@ -62,7 +62,7 @@ def read(content: bytes, name: str) -> Imported:
     text = text_of(content)
     config = load_json(text) if name.lower().endswith(".json") else load_yaml(text)
     if not isinstance(config, dict) or not config.keys() & {"prompts", "tests", "scenarios", "defaultTest"}:
-        raise Unreadable("it is no configuration of promptfoo: it has neither prompts nor tests")
+        raise Unreadable("it is not a configuration of promptfoo: it has neither prompts nor tests")
     return Imported((_Reading(config).persona(name),))
 
 

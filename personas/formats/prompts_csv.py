@@ -50,7 +50,7 @@ def read(content: bytes, name: str) -> Imported:
                 lost = []
             line = rows.line_num + 1
     except csv.Error as error:
-        raise Unreadable(f"it is no CSV: {error}", rows.line_num) from None
+        raise Unreadable(f"it is not CSV: {error}", rows.line_num) from None
     if personas and lost:
         personas[-1] = replace(personas[-1], report=(*personas[-1].report, *lost))
     return Imported(tuple(personas))

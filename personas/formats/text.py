@@ -20,7 +20,7 @@ def text_of(content: bytes, limit: int = SIZE_LIMIT) -> str:
     """Return a file's text without its byte order mark, each line end as LF.
 
     Raises:
-        Unreadable: it is no text in UTF-8, or larger than `limit` bytes.
+        Unreadable: it is not text in UTF-8, or larger than `limit` bytes.
     """
     if len(content) > limit:
         raise Unreadable(f"the file is larger than {limit // (1024 * 1024)} MB")

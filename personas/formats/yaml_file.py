@@ -37,7 +37,7 @@ def load_yaml(text: str, *, first_line: int = 1) -> Any:
         first_line: the line of the file at which the text begins, for messages.
 
     Raises:
-        Unreadable: it is no YAML, or asks for more than plain data.
+        Unreadable: it is not YAML, or asks for more than plain data.
     """
     import yaml
 
@@ -50,12 +50,12 @@ def load_yaml(text: str, *, first_line: int = 1) -> Any:
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
         line = None if mark is None else first_line + mark.line
-        raise Unreadable(f"it is no YAML: {error.problem or error.context}", line) from None
+        raise Unreadable(f"it is not YAML: {error.problem or error.context}", line) from None
     except yaml.reader.ReaderError as error:
         found = yaml.reader.Reader.NON_PRINTABLE.search(text)
         line = None if found is None else first_line + text.count("\n", 0, found.start())
         raise Unreadable(
-            f"it is no YAML: it holds a character that is not allowed ({error.reason})", line
+            f"it is not YAML: it holds a character that is not allowed ({error.reason})", line
         ) from None
     except RecursionError:
         raise Unreadable("it nests too deeply to be read") from None

@@ -23,7 +23,7 @@ def new_text(fields: Mapping[str, Any], *, in_braces: Collection[str] = ()) -> s
     fields = plain(fields)
     text = "\n".join(_lines((), fields, in_braces)).strip("\n") + "\n"
     if parse(text) != fields:
-        raise InvalidValue("It holds something that TOML cannot say.")
+        raise InvalidValue("It holds a value that TOML cannot represent.")
     return text
 
 

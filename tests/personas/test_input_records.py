@@ -50,7 +50,7 @@ def test_a_conversation_ends_with_the_last_message_of_the_user_and_what_is_left_
         ("a,b\n1,2\n", "a.csv", "", "Which column holds the texts? There is a, b."),
         ("a,b\n1,2\n", "a.csv", "c", "no column 'c'; there is a, b"),
         ('a,prompt\n1,"2\n', "a.csv", "", "Line 2 is no CSV"),
-        ('{"content": "a"}\n{\n', "a.jsonl", "", "Line 2 cannot be read: it is no JSON"),
+        ('{"content": "a"}\n{\n', "a.jsonl", "", "Line 2 cannot be read: it is not JSON"),
         ("[" * 100_000, "a.jsonl", "", "Line 1 cannot be read: it nests too deeply"),
         ('{"content": "a"}\n[1]\n', "a.jsonl", "", "Line 2 is neither"),
         ('{"a": "b"}', "", "", "it has a"),

@@ -126,7 +126,7 @@ def test_what_cannot_be_read_is_listed_with_its_error(home: Home, tmp_path: Path
     (home.library / "parts" / "gone.toml").symlink_to("nothing.toml")
     found = {one.name: one for one in read_all(home, "part")}
     assert list(found) == ["Upper", "gone", "linked", "loop"] and all(one.error for one in found.values())
-    with pytest.raises(OutsideHome, match=r"take the link away\.$"):  # `persona rm` takes a persona away
+    with pytest.raises(OutsideHome, match=r"remove the link\.$"):  # `persona rm` takes a persona away
         Store(home).text("part/linked")
     assert found["linked"].content == "" and "leads out of" in (found["linked"].error or read_error()).message
     (home.library / "skills").mkdir()

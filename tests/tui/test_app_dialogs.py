@@ -247,7 +247,7 @@ async def test_what_is_told_covers_no_dialog(tmp_path: Path, monkeypatch: pytest
             p.app.clear_notifications()
             begin_operation()  # which tells of the error and asks
             p.app.show_message("The disk is full.", error=True)
-            p.app.show_message("The draft is put away; Up brings it back.")
+            p.app.show_message("Draft cleared; Up brings it back.")
             dialog = Confirm(
                 "Quit and lose it?", "The prompt could not be saved.", action="Quit", keep="Stay"
             )
@@ -292,7 +292,7 @@ async def test_an_error_of_earlier_or_of_another_operation_is_not_what_a_dialog_
         await p.told("The disk is full.")
         told.set()
         await first
-        for error, question in ("", "Delete?"), ("It did not work.", "Use it all the same?"):
+        for error, question in ("", "Delete?"), ("It did not work.", "Use it anyway?"):
             told.clear()
             p.main.start(work(error, question))
             await p.told(error)

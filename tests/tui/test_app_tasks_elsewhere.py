@@ -118,7 +118,7 @@ async def test_a_message_from_before_the_question_does_not_become_its_answer(tmp
         await asked(p)
         assert label(p) == "Reply"
         await p.press("enter")
-        await p.told("Enter gives this as the answer")
+        await p.told("Enter sends this as the answer")
         found = find_job(store, "one")
         assert found is not None and found.is_waiting and "second line" in p.on_disk("one")
 
@@ -130,7 +130,7 @@ async def test_what_another_program_says_is_shown_and_the_conversation_that_it_b
     session.add(UserTurn(content="go"))
     session.close()
     async with program(store, answer("Here.")) as p:
-        await p.until(lambda: any("in the middle of this answer" in text for text in texts(p)))
+        await p.until(lambda: any("during this answer" in text for text in texts(p)))
         await Other(store, answer("Whole.")).chat.send("again")
         await p.until(lambda: "Whole." in texts(p))
         await p.until(lambda: texts(p) == ["go", "again", "Whole."])  # no longer that an answer was cut

@@ -138,7 +138,7 @@ async def test_an_answer_in_the_middle_of_which_the_program_was_killed_is_said_t
         killed = copy_of(store, tmp_path / "killed" / "home")
         p.main.conversation.tasks.stop()
         await over(p)
-    said = "in the middle of this answer"
+    said = "during this answer"
     async with program(killed, answer("Again."), settings=QUICK) as p:
         await p.until(lambda: said in "".join(texts(p)))
         await p.run_to_end("once more")

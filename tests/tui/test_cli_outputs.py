@@ -170,7 +170,7 @@ def test_what_could_not_be_run_is_an_error_and_never_a_fail(place: Workplace, se
     assert run_test(place)[0] == 0 and run_test(place, "--fresh")[0] == 4
     assert run_test(place)[0] == 0, "what was there before the failed run still counts"
     anew = offline(place).run_here("test", "kind", "--fresh")
-    assert anew.returncode == 0 and b"what is stored was judged, nothing was run" in anew.stderr
+    assert anew.returncode == 0 and b"only stored outputs were judged, nothing was run" in anew.stderr
 
 
 def test_one_input_is_tested_alone(place: Workplace, server: MessagesServer) -> None:

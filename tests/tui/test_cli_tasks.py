@@ -437,7 +437,7 @@ def test_a_message_says_what_can_be_continued_and_a_new_task_what_it_leaves_behi
         event["content"] for event in line.run("chat", "kept", "Hello")[1] if "notice" in event["type"]
     ]
     assert notices == [
-        f"A task that {where} is still to be continued or given up: persona reply kept continue, or --stop."
+        f"A task that {where} can still be continued or given up: persona reply kept continue, or --stop."
     ]
     assert open_ends(line)[1] is not None
     told = line.run("chat", "kept", "Something else", "--task")[1]

@@ -95,7 +95,7 @@ def test_a_worker_that_is_ended_leaves_its_runs_to_the_next_one(place: Workplace
             assert worker.wait(30) == 143
             assert worker.stderr is not None
             *_, last = worker.stderr.read().splitlines()
-            assert last == b"Ended. The next worker goes on with what this one was at."
+            assert last == b"Stopped. The next worker continues its runs."
         assert state(place, "due") in (ActionState.SCHEDULED, ActionState.RUNNING)
         with place.start("worker", "--while-open", stdin=subprocess.PIPE) as worker:
             while state(place, "due") is not ActionState.COMPLETED:

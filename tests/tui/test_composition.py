@@ -133,7 +133,7 @@ async def test_links_are_changed_by_the_keyboard_in_a_small_terminal(store: Faul
             "tone formal replaced",
             "trait curious own · ~6",
             "arc thaw: stage cold",
-            "trait gone: the library has none of this name missing",
+            "trait gone: not found in the library missing",
             "note the trait curious is linked twice and counts once",
         ]
         # a link is added behind a preview, and undone
@@ -164,7 +164,7 @@ async def test_links_are_changed_by_the_keyboard_in_a_small_terminal(store: Faul
         await p.press("home", "x")
         await p.told("not a link that can be changed")
         await p.press("end", "up", "enter")
-        await p.told("trait gone: the library has none of this name.")
+        await p.told("trait gone: not found in the library.")
         # the stage of the arc
         await p.press("s")
         await p.dialog(Picker)

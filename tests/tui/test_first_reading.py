@@ -36,7 +36,7 @@ async def test_a_disk_that_refuses_once_at_the_start_is_asked_again(
 
     monkeypatch.setattr(place, name, refuse)
     async with program(make_store(tmp_path), answer("Yes."), ready=False) as p:
-        await p.told("Not read: Input/output error. This is tried again.")
+        await p.told("Not read: Input/output error. It will be tried again.")
         await p.until(lambda: p.main.conversation.current is not None)
         assert list(p.main.personas.entries) == ["one", "two"]
         assert [message for message in p.messages if "Not read" in message] == p.messages[:1]

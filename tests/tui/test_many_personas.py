@@ -53,7 +53,7 @@ async def test_marked_personas_get_one_message_and_what_is_kept_of_it_is_one_und
         settings = Settings(tasks_at_once=2, panel_seconds=600.0)
         async with program(store, model=model, persona_id="p2", settings=settings) as p:
             await p.say("/each Warmer.")
-            await p.told("Mark in the list of personas whom it is for: Space there marks one.")
+            await p.told("Mark the personas it is for in their list: Space there marks one.")
             assert p.main.chat_bar.draft == "/each Warmer."
             p.main.chat_bar.set_draft("")
             p.main.personas.focus_target.focus()
@@ -125,7 +125,7 @@ async def test_a_message_on_its_way_is_stopped_or_left_as_a_whole(tmp_path: Path
         p.main.personas.focus_target.focus()
         await p.press("space")
         await p.say("/each Now.")  # one at a time
-        await p.told("A message to many personas is on its way")
+        await p.told("A message to many personas is being answered")
         assert p.main.chat_bar.draft == "/each Now."
         p.main.chat_bar.set_draft("")
         await p.press("escape")

@@ -117,7 +117,7 @@ async def test_the_ways_to_a_model_tell_whether_it_calls_tools(
         await p.press("escape")
         llama.props = {}
         p.main.action_choose_model()
-        assert "not known to have called a tool" in words(await p.dialog(ConnectDialog))
+        assert "has not called a tool yet" in words(await p.dialog(ConnectDialog))
 
 
 SILENCE = [Waiting(5.0), Waiting(10.0)]

@@ -149,9 +149,7 @@ class ChatBarDrafts:
         if new and not sent.browsing:
             for text in new:
                 sent.add(text)
-            self._context.screen.show_message(
-                "Another window had written a draft here too: Up brings it back."
-            )
+            self._context.screen.show_message("Another window has a draft here too: Up brings it back.")
 
     # -- storing ------------------------------------------------------------------------------------------
 

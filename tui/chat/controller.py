@@ -396,7 +396,7 @@ class ConversationController:
             if conversation.question is not None and not conversation.running:
                 message.is_answer = True
                 self._context.screen.show_message(
-                    "The task waits for an answer; Enter gives this as the answer."
+                    "The task is waiting for an answer; Enter sends this as the answer."
                 )
                 return
             if conversation is self._context.conversation:
@@ -426,7 +426,7 @@ class ConversationController:
         conversations = self._context.conversations
         if conversations is None or self._context.broadcast is not None:
             self._context.screen.show_message(
-                "A message to many personas is on its way; wait for it or stop it first."
+                "A message to many personas is being answered; wait for it or stop it first."
             )
             return None
         self._context.broadcast = broadcast = Broadcast(conversations, persona_ids, text, on_change)

@@ -156,7 +156,7 @@ class Conversation:
             where = where_it_was(task)
             return f"The program ended while this task was {where}. /continue goes on with it, /stop gives it up."
         if self.chat.session.was_cut and (task is None or task.is_over):
-            return "The program ended in the middle of this answer; what was not finished is not kept."
+            return "The program ended during this answer; the unfinished part was not kept."
         return ""
 
     def turns_now(self) -> tuple[Turn, ...]:

@@ -123,7 +123,7 @@ class QuestionController:
                 or question is None
                 or question.id != question_id
             ):
-                self._context.screen.show_message("That question is not open any more.")
+                self._context.screen.show_message("That question is no longer open.")
                 return
             message.is_answer = True
             from agent.jobs.approval_policy import NotTrusted

@@ -166,7 +166,7 @@ class TaskController:
         """Take a queued message back: into the draft to be edited, or for good."""
         turn = self._context.conversation.take_back(key) if self._context.conversation is not None else None
         if turn is None:
-            self._context.screen.show_message("It was delivered already.")
+            self._context.screen.show_message("It was already delivered.")
         elif edit:
             self._context.bar.restore_message(as_typed(turn.content))
         self._context.sync()

@@ -109,9 +109,7 @@ def rows_of(composition: Composition) -> list[LinkRow]:
         add("arc", persona.arc.name, "arc", description=stage)
     for one in done.missing:
         level = "broken" if one.reason else "missing"
-        add(
-            one.kind, one.name, one.kind, level, description=one.reason or "the library has none of this name"
-        )
+        add(one.kind, one.name, one.kind, level, description=one.reason or "not found in the library")
     for number, warning in enumerate(done.warnings):
         add("note", str(number), "note", description=warning)
     return list(rows.values())

@@ -455,7 +455,7 @@ class OutputsController:
                     self._streams.pop(key, None)
                 self._change()
         elif not faults:
-            underway = "They are being run already." if persona.test_inputs else "Add a test input first."
+            underway = "They are already running." if persona.test_inputs else "Add a test input first."
             self._host.show_message(f"There is nothing to run. {underway}")
         return None
 

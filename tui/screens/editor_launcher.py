@@ -51,7 +51,7 @@ async def edit_draft(app: PersonaApp) -> None:
         except PersonaError as error:
             is_gone = await asyncio.to_thread(remove_if_same, copy, text)
             where = "" if is_gone else f" It is kept in {copy}."
-            raise PersonaError(f"The draft is as it was: {error}.{where}") from None
+            raise PersonaError(f"The draft is unchanged: {error}.{where}") from None
         news = written != as_read(text) and not (failure and not written)
         if news and bar is not main.chat_bar:
             bar.set_draft(after_editor(text, bar.draft, written))  # of a talk, whose draft is on no disk
@@ -60,7 +60,7 @@ async def edit_draft(app: PersonaApp) -> None:
             await main.remember()
         await asyncio.to_thread(remove_copy, copy)
     if failure:
-        what = "What it had saved is in the chat bar." if news else "It had saved nothing new."
+        what = "What it saved is in the chat bar." if news else "It saved no changes."
         app.main.show_message(f"{failure} {what}", error=True)
 
 

@@ -150,7 +150,7 @@ def test_a_picture_that_cannot_hold_a_card_is_refused(store: Store) -> None:
     whole = picture()
     for image, said in (
         (None, "--image"),
-        (b"GIF89a", "no PNG"),
+        (b"GIF89a", "not a PNG"),
         (whole[:-40], "cut off"),
         (whole[: whole.index(b"IEND") - 4], "no end"),
     ):
@@ -164,7 +164,7 @@ TEXT = chunk(b"tEXt", b"chara\0" + encoded(V1))
 
 def test_a_picture_that_lies_is_refused() -> None:
     for content, said in (
-        (b"\x89PNG\r\n", "no PNG"),
+        (b"\x89PNG\r\n", "not a PNG"),
         (picture(), "no character card"),
         (HEAD + struct.pack(">I", 0xFFFFFFFF) + b"tEXtchara\0e30=", "cut off"),
         (HEAD + struct.pack(">I", 3_000_000_000) + b"zTXtchara\0\0x", "cut off"),
@@ -203,7 +203,7 @@ def test_zip_files_that_lie_are_refused_and_nothing_is_unpacked(tmp_path: Path) 
         (bytes(locked), "cannot be read"),
         (without.getvalue(), "no card.json"),
         (archive(b" " * (65 * 1024 * 1024)), "larger than 64 MB"),
-        (archive(b"{" * 100_000), "no JSON"),
+        (archive(b"{" * 100_000), "not JSON"),
         (whole + b"PK\1\2" * 10_001, "files"),
     ):
         with pytest.raises(Unreadable, match=said):

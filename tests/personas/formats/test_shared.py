@@ -162,7 +162,7 @@ def test_yaml_is_read_as_plain_data() -> None:
         ),
         ("a: 1\na: 2", "the key 'a' stands twice (line 2)"),
         ("&a [*a]", "nests deeper"),
-        ("a: " + "[" * 5000, "it is no YAML"),
+        ("a: " + "[" * 5000, "it is not YAML"),
         ("a:\n  - b: c: d", "mapping values are not allowed"),
         ("é: 1\nb: \x07", "a character that is not allowed"),
         (
@@ -170,7 +170,7 @@ def test_yaml_is_read_as_plain_data() -> None:
             "more than 200000 values",
         ),
         (f"a: &a {'x' * 1000}\nb: [{'*a,' * 5000}]", "its values are longer than 4 million characters"),
-        ("a: b\n---\nc: d", "it is no YAML"),
+        ("a: b\n---\nc: d", "it is not YAML"),
     ],
 )
 def test_yaml_that_asks_for_more_is_refused(text: str, said: str) -> None:

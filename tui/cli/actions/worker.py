@@ -125,7 +125,7 @@ async def _serve(worker: Worker, once: bool, while_open: bool) -> None:
     if stopped.done():
         if stopped.result():
             start = "\n" if stopped.result() == INTERRUPTED and sys.stderr.isatty() else ""  # after its ^C
-            print_note(f"{start}Ended. The next worker goes on with what this one was at.")
+            print_note(f"{start}Stopped. The next worker continues its runs.")
         with contextlib.suppress(Exception):
             await asyncio.wait_for(asyncio.to_thread(worker.leave), LEAVE_SECONDS)
         _end(stopped.result())

@@ -270,7 +270,7 @@ def _print_end(results: Sequence[AgentResult], as_json: bool) -> None:
     said = [f"Changed {_many(len(changed))}; {command('undo', changed[0])} undoes it."] if changed else []
     if proposals:
         said.append(
-            "Nothing is written. These keep what is proposed, with --edit as you change it, and --refuse drops it:"
+            "Nothing is written. Keep proposals with these commands; --edit changes one first, --refuse drops it:"
         )
         said += [f"  {command('restore', key)} {name}" for key, name in proposals.items()]
     if not said and not failed:

@@ -70,7 +70,7 @@ def chat(
     if is_for_many and (to is not None) == to_all:
         raise click.UsageError("--to and --all exclude each other.")
     if is_for_many and wait is not None:
-        raise click.UsageError("--wait is for one persona: what several ask waits for `persona reply`.")
+        raise click.UsageError("--wait takes one persona; the questions of several wait for `persona reply`.")
     if len(words) != 2 - is_for_many:
         wanted = "a message alone: --to names the personas" if is_for_many else "a persona's ID and a message"
         raise click.UsageError(f"This takes {wanted}.")

@@ -113,6 +113,6 @@ def reminder(task: Job) -> str:
     from agent.jobs.messages import how_left
 
     return (
-        f"A task that {how_left(task)} is still to be continued or given up: "
+        f"A task that {how_left(task)} can still be continued or given up: "
         f"{command('reply', task.persona_id)} continue, or --stop."
     )

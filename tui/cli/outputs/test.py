@@ -99,7 +99,7 @@ def test(
     from tui.cli.stderr import print_error, print_note
 
     if inputs and bless:
-        raise click.UsageError("a baseline is blessed with all test inputs")
+        raise click.UsageError("--bless needs all test inputs")
     if each_stage and (bless or batch):
         raise click.UsageError(f"--each-stage does not go with {'--bless' if bless else '--batch'}")
     with reported_errors():
@@ -109,7 +109,7 @@ def test(
         runs.pick_up(*(one.id for one in chosen))
     if not chosen and not as_json:
         print_text(
-            f"No persona is meant: {f'none differs from {changed}' if changed else f'none has the tag {tag}'}."
+            f"No persona is selected: {f'none differs from {changed}' if changed else f'none has the tag {tag}'}."
         )
     broken: list[PersonaReport] = []
     evaluations: list[tuple[str, Evaluation]] = []  # each with the stage it is of
@@ -151,7 +151,7 @@ def test(
         if not runs.is_connected and any(one.could_not_run for report in reports for one in report.inputs):
             print_error(NO_MODEL)
         elif not runs.is_connected and fresh:
-            print_note(f"what is stored was judged, nothing was run: {NO_MODEL}")
+            print_note(f"only stored outputs were judged, nothing was run: {NO_MODEL}")
         _finish(
             runs,
             [one for _, one in evaluations],

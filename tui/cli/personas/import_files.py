@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 _UNKNOWN = "No format knows it; --as says which it is, see `persona formats`."
 _UNKNOWN_TOML = (
-    f"{_UNKNOWN} A persona of this program is no import: its file goes into the folder personas of the home."
+    f"{_UNKNOWN} A persona file of this program needs no import: put it into the folder personas of the home."
 )
 MOST_NAMED = 20
 """Personas of one file that are listed by name; of more imported ones the report says only what a person should know."""
@@ -127,7 +127,7 @@ def _read(
         for file in files_in(path, form) if is_folder else [path]:
             try:
                 if is_folder and not Path(os.path.realpath(file)).is_relative_to(os.path.realpath(path)):
-                    raise StorageError("It is a link that leaves the folder; name it itself to import it.")
+                    raise StorageError("It is a link out of the folder; name its target to import it.")
                 one = read_path(file, form)
                 if one is None and otherwise is not None and not is_folder:
                     one = read_path(file, otherwise)

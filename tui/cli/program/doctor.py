@@ -55,7 +55,11 @@ class CheckResult:
     help="With --local: try this model and write it to the settings without asking.",
 )
 @click.option(
-    "--port", "ports", type=click.IntRange(1, 65535), multiple=True, help="With --local: look here too."
+    "--port",
+    "ports",
+    type=click.IntRange(1, 65535),
+    multiple=True,
+    help="With --local: also look at this port.",
 )
 @click.pass_obj
 def doctor(

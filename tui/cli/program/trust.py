@@ -39,6 +39,6 @@ def trust(invocation: Invocation, revoke: bool, as_json: bool) -> None:
     if as_json:
         print_json({"home": str(root), "trusted": not revoke})
     elif revoke:
-        print_text(f"{root} is not trusted any more; what you always allowed in it is asked for again")
+        print_text(f"{root} is no longer trusted; what you always allowed in it will be asked again")
     else:
         print_text(f"{root} is trusted")

@@ -47,7 +47,7 @@ class ActionRunner:
     def start(self, action: Action, *, run: ActionRun | None = None, answer: str = "") -> None:
         """Run an action, or go on with a run of it that waits, with the person's answer."""
         if action.id in self._running:
-            self._host.show_message(f"{one_line(action.title, 60)} is at work already.")
+            self._host.show_message(f"{one_line(action.title, 60)} is already running.")
             return
         task = self._host.start(self._run(action, run, answer))
         self._running[action.id] = task

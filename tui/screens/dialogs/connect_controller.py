@@ -33,7 +33,7 @@ and shows each as a diff; every one can be undone. {help} shows the keys.
 
 The agent's model is {model}. {is_}You can connect another at any time with /model."""
 
-NEVER_CALLED = "It is not known to have called a tool: if it cannot, it can change nothing."
+NEVER_CALLED = "It has not called a tool yet; without tools it cannot change anything."
 
 NOW = "The agent's model is {model}{server}. {is_}"
 
@@ -284,7 +284,7 @@ class ConnectController:
             return None
         if not probe.answers and not await self._host.ask(
             Confirm(
-                "It did not work. Use it all the same?",
+                "It did not work. Use it anyway?",
                 f"{probe.message}\n\nThe model stays {self._program.model_name} unless you take this one.",
                 action="Use it",
                 keep="Leave it",

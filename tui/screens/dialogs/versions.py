@@ -93,7 +93,7 @@ class Versions(Dialog[None]):
                 self._choose("between", *numbers)
                 return
             if len(numbers) > 2:
-                self.show_notification("Two versions are compared: unmark the others.")
+                self.show_notification("Only two versions can be compared: unmark the others.")
                 return
         self.action_choose("diff")
 

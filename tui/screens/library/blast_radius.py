@@ -44,7 +44,7 @@ class ShowBlastRadius(Dialog[bool]):
 
     def compose(self) -> ComposeResult:
         with Vertical(classes="dialog wide switcher") as box:
-            box.border_title = label(f"{self._changed}: who it breaks and fixes", 90)
+            box.border_title = label(f"{self._changed}: what it breaks and fixes", 90)
             yield EllipsisStatic("", id="blast-sentence")
             yield VirtualList(empty="Reading…", id="choices", classes="gives", choose_on_click=False)
             yield self.hint(

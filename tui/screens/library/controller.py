@@ -190,9 +190,7 @@ class LibraryController:
     async def _rename(self, kind: Kind, name: str) -> None:
         key = f"{kind}/{name}"
         if key in self.documents.not_saved():
-            self._host.show_message(
-                f"Save {name} first: what you typed in it is not in its file.", error=True
-            )
+            self._host.show_message(f"Save {name} first; it has unsaved text.", error=True)
             return
         if (new := await self._ask_name(f"New name of {name}", kind, text=name)) is None:
             return

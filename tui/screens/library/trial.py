@@ -36,9 +36,7 @@ class LibraryTrial:
         if document is None or read is None or document.broken:
             return False
         if not document.dirty:
-            self._host.show_message(
-                "Everything is saved. Change something first: it is tried before it is saved."
-            )
+            self._host.show_message("Everything is saved. Change something first, then try it.")
             return False
         from agent.outputs.blast_radius import BlastRadius
 

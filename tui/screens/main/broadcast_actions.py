@@ -48,7 +48,7 @@ class BroadcastActions:
 
         if not (ids := self._personas.rows.marked):
             marks = sentence("list.mark", self._host.keymap, ": {} there marks one")
-            self._host.show_message(f"Mark in the list of personas whom it is for{marks}.")
+            self._host.show_message(f"Mark the personas it is for in their list{marks}.")
             self._give_back(text)
             return
         many = f"{len(ids)} persona{'' if len(ids) == 1 else 's'}"

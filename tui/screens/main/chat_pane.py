@@ -70,7 +70,7 @@ class ChatPane(ChatBar):
         if isinstance(meant, slash.SlashCommand):
             if meant.name in OF_HOME and not self._is_home_read():
                 self.restore_message(written)
-                self._host.show_message("The personas are still being read.")
+                self._host.show_message("The personas are still loading.")
             else:
                 self._run_slash(meant.name, meant.rest)
         else:
@@ -82,7 +82,7 @@ class ChatPane(ChatBar):
     def _warn_of_key(self, event: ChatBar.ApiKeyFound) -> None:
         event.stop()
         self._host.show_message(
-            "That looks like an API key: it was not sent. /model takes it; Enter again sends it all the same.",
+            "That looks like an API key; it was not sent. /model takes it; Enter again sends it anyway.",
             error=True,
         )
 

@@ -165,7 +165,7 @@ class PaneLayout:
 
     def _side_by_side(self) -> bool:
         if not self.is_wide:
-            self._host.show_message(f"Panes stand side by side from {WIDE} columns on.")
+            self._host.show_message(f"Panes are side by side from {WIDE} columns on.")
         return self.is_wide
 
     def _resize(self, name: str, width: int) -> None:

@@ -29,7 +29,7 @@ ALL_KEPT = ("Each is kept as a version; {} in the list brings one back.", "Each 
 KEPT = ("It is kept as a version; {} in the list brings it back.", "It is kept as a version.")
 """What is told of deleted personas, with the key that brings them back, and where there is none."""
 
-LINK = "Only the link is deleted; what it leads to stays."
+LINK = "Only the link is deleted; its target stays."
 
 
 class PersonaCommands:
@@ -229,7 +229,7 @@ class PersonaCommands:
         )
         if not deleted:
             question.dismiss(None)
-            self._host.show_message("Nothing was deleted that could be brought back.")
+            self._host.show_message("There is no deleted persona to bring back.")
         return list(deleted)
 
     async def _create(self, name: str, from_id: str | None = None) -> Persona:

@@ -138,7 +138,7 @@ class ProgramActions:
         elif self._outputs.stop():
             pass
         elif self._bar().input.stash() if self._talk.is_open else self._chat.drafts.clear_draft():
-            self._host.show_message("The draft is put away; Up brings it back.")
+            self._host.show_message("Draft cleared; Up brings it back.")
         elif time.monotonic() - self._last_quit_key < QUIT_WITHIN:
             self.action_leave()
         else:

@@ -380,7 +380,7 @@ class MainScreen(Screen[None]):
             await self._first()
         except PersonaError as error:
             if not again:
-                self.show_message(f"{error} This is tried again.", error=True)
+                self.show_message(f"{error} It will be tried again.", error=True)
         except Exception as error:  # noqa: BLE001 - as in `_isolated`
             if not again:
                 await self.program.shutdown.show_fault(error)
@@ -524,7 +524,7 @@ class MainScreen(Screen[None]):
             return
         await documents.flush()
         if documents.id in documents.not_saved():
-            raise InvalidValue("What you typed is not in the persona's file yet, so nothing was run.")
+            raise InvalidValue("Your text is not saved yet, so nothing was run.")
 
     async def on_unmount(self) -> None:
         self.talk.stop()

@@ -150,7 +150,7 @@ class SearchActions:
         if not (old := old or await self._host.ask(AskLine(question, exact=True, wanted=wanted)) or ""):
             return
         new = await self._host.ask(
-            AskLine(f"Replace {old} by", hint="nothing: take it out", exact=True, wanted="")
+            AskLine(f"Replace {old} by", hint="empty: remove it", exact=True, wanted="")
         )
         if new is None:
             return

@@ -63,7 +63,7 @@ class TalkBar(ChatBar):
     def _warn_of_key(self, event: ChatBar.ApiKeyFound) -> None:
         event.stop()
         self._host.show_message(
-            "That looks like an API key: it was not sent. Enter again sends it all the same.", error=True
+            "That looks like an API key; it was not sent. Enter again sends it anyway.", error=True
         )
 
     @on(ChatBar.StopPressed)

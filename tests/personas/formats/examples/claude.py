@@ -74,7 +74,7 @@ EXAMPLES = [
         "claude",
         "agents/strange.md",
         b"---\nname: [a, list]\ndescription: 5\ntools:\nmodel: {}\n---\nBody",
-        says=("strange", "it is no text", "tools", "Body"),
+        says=("strange", "it is not text", "tools", "Body"),
     ),
     Example(
         "claude",
