@@ -144,7 +144,7 @@ def _csv_records(text: str, column: str) -> list[tuple[str, Any]]:
                 if any(row[len(header) :]):
                     raise InvalidValue(
                         f"Line {end} has {len(row)} cells, and the first line {len(header)}; "
-                        "a text with a comma, semicolon or tab stands in double quotes."
+                        "put a text with a comma, semicolon or tab in double quotes."
                     )
                 records.append(
                     (f"Line {reader.line_num}", dict(zip(header, map(str.strip, row), strict=False)))
@@ -156,7 +156,7 @@ def _csv_records(text: str, column: str) -> list[tuple[str, Any]]:
             if column and column not in header:
                 raise InvalidValue(f"There is no column {column!r}; there is {', '.join(header)}.")
     except csv.Error as error:
-        raise InvalidValue(f"Line {reader.line_num} is no CSV: {error}.") from None
+        raise InvalidValue(f"Line {reader.line_num} is not CSV: {error}.") from None
     return records
 
 
@@ -227,7 +227,7 @@ def _check(table: dict[str, Any], place: str) -> None:
         table["id"] = str(table["id"])
     for key in ("id", "content"):
         if key in table and not (isinstance(table[key], str) and table[key].strip()):
-            raise InvalidValue(f"{place}: {key} is no text.")
+            raise InvalidValue(f"{place}: {key} is not text.")
     faults: list[str] = []
     read_fields(table, (), lambda _path, fault: faults.append(fault))
     if faults:

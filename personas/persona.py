@@ -181,7 +181,7 @@ def _with_prompt_of_file(persona: Persona, content: bytes | None) -> Persona:
 
     name = persona.system_prompt_file
     if content is None:
-        error = FileError(message=f"its prompt's file {name} is missing, or is no text file in the home")
+        error = FileError(message=f"its prompt's file {name} is missing, or is not a text file in the home")
         return replace(persona, error=error, lacks_prompt_file=True)
     persona = replace(persona, system_prompt=prompt_of(content))
     try:

@@ -87,7 +87,7 @@ class ActionRun:
 LONGEST = 1024 * 1024
 """Bytes of a log, beyond which it is put aside; the one put aside before is forgotten then, with its runs."""
 
-_DEAREST = 1e9  # dollars: JSON also holds what is no number to count with
+_DEAREST = 1e9  # dollars: JSON also holds what is not a number to count with
 _BEGUN = frozenset({"revision", "state", "due", "started_at", "why"})
 _CHANGED = frozenset(one.name for one in fields(ActionRun)) - {"id", "action_id", "revision", "due"}
 _TYPES: dict[str, Any] = {

@@ -130,7 +130,7 @@ class Worker:
             return "cancelled"
         self._put_back.discard(run_id)
         if run.why != BUSY:
-            self.notify(f"{action.title}: begun")
+            self.notify(f"{action.title}: started")
         try:
             ended = await self.run(action, run_id, due, fence)
         except AgentAtWork as busy:

@@ -185,7 +185,9 @@ class _ActionFields(Fields):
     def persona(self) -> str:
         persona = self.text("persona")
         if not is_id(persona):
-            self.note(("persona",), f"{persona[:60]!r} is no persona" if persona else "it names no persona")
+            self.note(
+                ("persona",), f"{persona[:60]!r} is not a persona" if persona else "it names no persona"
+            )
             return ""
         return persona
 

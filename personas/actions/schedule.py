@@ -178,4 +178,4 @@ def _cron(expression: str, start: datetime, *, reverse: bool = False) -> CronSim
             raise CronSimError("it is too long")
         return CronSim(expression, start, reverse=reverse)
     except (CronSimError, ValueError) as error:
-        raise InvalidValue(f"schedule {expression[:60]!r} is no cron expression: {error}") from None
+        raise InvalidValue(f"schedule {expression[:60]!r} is not a cron expression: {error}") from None

@@ -80,7 +80,7 @@ _SPEC = {"spec": "chara_card_v2", "spec_version": "2.0"}
 """Which card it is; an export says it anew."""
 _WRITTEN = "an export writes a V2 card, and into a picture a V3 card too"
 _WHYS = {
-    "first_mes": "a first message is no part of a prompt",
+    "first_mes": "a first message is not part of a prompt",
     "creator_notes": "notes of the creator never reach the prompt",
     "nickname": "{{char}} stands for it; macros are left as they are",
 }
@@ -138,7 +138,7 @@ def _decoded(value: bytes) -> bytes:
     try:
         return base64.b64decode(value + b"=" * (-len(value) % 4), validate=True)
     except binascii.Error:
-        raise Unreadable("the card in the picture is no base64") from None
+        raise Unreadable("the card in the picture is not base64") from None
 
 
 def _read_card(record: Any, name: str, notes: Iterable[Note] = ()) -> Imported:
@@ -288,7 +288,7 @@ class _Reading:
         )
         self.notes += notes
         if copies:
-            why = f"for V1 readers {', '.join(copies)} stand there too; an export writes them again"
+            why = f"for V1 readers {', '.join(copies)} are there too; an export writes them again"
             self.notes.append(Note("copies beside data", f"{_TABLE}.copies", why))
         return {key: value for key, value in (("beside_data", kept), ("copies", copies)) if value}
 

@@ -11,7 +11,7 @@ from personas.formats.toml_ready import toml_ready
 from personas.formats.types import Format, Imported, ImportedPersona, NewDocument, Note, Unreadable
 from personas.formats.yaml_file import load_yaml
 
-_GREETING = "a first message is no part of a prompt"
+_GREETING = "a first message is not part of a prompt"
 
 
 def read_user_personas(content: bytes, _name: str) -> Imported:

@@ -39,7 +39,7 @@ def _number(text: str) -> float | str:
 
 
 def _refused(word: str) -> NoReturn:
-    raise Unreadable(f"it is not JSON: {word} is no number")
+    raise Unreadable(f"it is not JSON: {word} is not a number")
 
 
 def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:

@@ -31,7 +31,7 @@ _WHYS = {
     "system_fragments": "it belongs to the system prompt, and what it names is not read",
     "attachments": "what it names is not read",
     "attachment_types": "what it names is not read",
-    "defaults": "values of its variables, which stay as they stand",
+    "defaults": "values of its variables, which are not filled in",
     "model": "which model tries the persona is said by [model]",
 }
 
@@ -47,9 +47,9 @@ def read(content: bytes, name: str) -> Imported:
     texts = {key: rest.pop(key) for key in ("system", "prompt") if rest.get(key) is not None}
     for key, text in texts.items():
         if not isinstance(text, str):
-            raise Unreadable(f"its {key} is no text")
+            raise Unreadable(f"its {key} is not text")
     has_values = any("$" in text for text in texts.values())
-    why = "$name and $$ stay as they stand" if has_values else ""
+    why = "$name and $$ stay unchanged" if has_values else ""
     if system := texts.get("system"):
         fields["system_prompt"] = plain_text(system)
         report.append(Note("system", "system_prompt", why))

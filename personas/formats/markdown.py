@@ -129,7 +129,7 @@ def with_block(there: bytes, exported: Exported) -> tuple[bytes, str]:
         return b"".join(above) + block, "in place of the text that the persona was imported from"
     if start < 0:
         gap = b"" if not there else new if there.endswith(b"\n") else new + new
-        return there + gap + block, "at the end of what stands in it"
+        return there + gap + block, "at the end of its text"
     end = there.find(last, start)
     if end < 0:
         raise Unreadable(f"its part {first.decode()} has no end; put {_END} behind it")

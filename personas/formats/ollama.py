@@ -94,7 +94,7 @@ def _commands(text: str) -> Iterator[tuple[int, str, str]]:
         command = found[1].upper() if found else ""
         if found is None or command not in _COMMANDS:
             raise Unreadable(
-                f"{first.split()[0][:40]!r} is no command of a Modelfile, or has no value", start
+                f"{first.split()[0][:40]!r} is not a command of a Modelfile, or has no value", start
             )
         value, lead = first[found.end() :], ""
         if command in ("PARAMETER", "MESSAGE") and (word := _WORD.match(value)):
@@ -132,7 +132,7 @@ def write(source: Source) -> Exported:
     bases = _listed(kept.pop("from", []))
     report = [Note("name", "the file's name"), Note("system_prompt", "SYSTEM")]
     if not bases:
-        report.append(Note("model", "FROM", f"Ollama needs a model of its own: {_BASE} stands there"))
+        report.append(Note("model", "FROM", f"Ollama needs a model of its own: {_BASE} is used"))
     lines = [f"FROM {base}" for base in bases or [_BASE]]
     for key, values in kept.pop("parameters", {}).items():
         lines += [f"PARAMETER {key} {_parameter(one)}" for one in _listed(values)]

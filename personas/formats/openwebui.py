@@ -39,7 +39,7 @@ def _persona(model: Any, number: int) -> ImportedPersona:
         ]
         model = model["info"]
     if not isinstance(model, dict) or not isinstance(model.get("params"), dict) or not model.get("name"):
-        raise Unreadable(f"entry {number} is no model of Open WebUI: it needs a name and params")
+        raise Unreadable(f"entry {number} is not a model of Open WebUI: it needs a name and params")
     rest = dict(model)
     notes += [Note(key, None, why) for key, why in _LEFT_OUT.items() if rest.pop(key, None) is not None]
     display = one_line(take_text(rest, "name", "name", notes)) or f"Model {number}"
@@ -104,7 +104,7 @@ def write(source: Source) -> Exported:
         **kept,
     }
     report = [
-        Note("id", "id", "Open WebUI does not change a model of an id that is there: take the old one away"),
+        Note("id", "id", "Open WebUI does not change a model whose id exists: delete the old one first"),
         Note("name", "name"),
         Note("system_prompt", "params.system"),
         *(Note(key, f"meta.{key}") for key in ("description", "tags") if source.fields.get(key)),

@@ -93,7 +93,7 @@ class _Reading:
         others = self.others(prompts)
         if inputs and isinstance(self.default.get("assert"), list):
             self.report.append(
-                Note("defaultTest.assert", "test_inputs", "what can be checked stands in each of them")
+                Note("defaultTest.assert", "test_inputs", "what can be checked is copied into each of them")
             )
         kept, notes = toml_ready(
             {
@@ -173,7 +173,7 @@ class _Reading:
         why = ""
         if plain is None and has_signs(system):
             self.kept["is_template"] = True
-            why = "it is a template: what is between {{ }} stays as it stands"
+            why = "it is a template: what is between {{ }} stays unchanged"
         self.report.append(Note(field, "system_prompt", why))
 
     def others(self, prompts: list[tuple[int, Any]]) -> list[Any]:
@@ -223,7 +223,7 @@ class _Reading:
         described = test.get("description")
         words = plain_text(described) if isinstance(described, str) and described.strip() else ""
         if content is None:
-            content, why = words or _NOTHING_SAID, "it has no words for the persona, so these stand here"
+            content, why = words or _NOTHING_SAID, "it has no input text, so this is used"
         own_id = input_id(words or _last(content), taken)
         self.report.append(Note(field, f"test_inputs.{own_id}", why))
         expect, left = self.asserts(test, field, own_id, values)
@@ -250,7 +250,7 @@ class _Reading:
         own, where = test.get("assert", []), f"{_TABLE}.tests.{own_id}"
         expect, left = [], []
         if not isinstance(own, list):
-            self.report.append(Note(f"{field}.assert", where, "it is no list"))
+            self.report.append(Note(f"{field}.assert", where, "it is not a list"))
             left = own
         for at, one in enumerate(own if isinstance(own, list) else []):
             found, why = expectation_of(one, values)
@@ -298,7 +298,7 @@ def content_of(
         said_here, why = said_in(chat, values)
         names = [name for one in chat for name in names_in(one["content"])]
         if any(str(values.get(name)).startswith("file://") for name in names):
-            why = "; ".join(filter(None, (why, "files are not read: their paths stand in it")))
+            why = "; ".join(filter(None, (why, "files are not read: it has their paths")))
         return said_here, why
     if not text and (said := _value(values, "input")).strip():
         return said, ""
@@ -314,14 +314,14 @@ def content_of(
         return next(iter(found.values())), why
     if found:
         by_name = "\n".join(f"{name}: {value}" for name, value in found.items())
-        return by_name, "; ".join(filter(None, ("its vars stand in it by name", why)))
+        return by_name, "; ".join(filter(None, ("its vars are in it by name", why)))
     return None, ""
 
 
 def expectation_of(said: Any, values: Mapping[str, Any]) -> tuple[dict[str, Any] | None, str]:
     """Return an assertion as an expectation, None where there is none like it, and what a person should know of it."""
     if not isinstance(said, dict) or not isinstance(said.get("type"), str):
-        return None, "an assertion without a type, such as a reference, is kept as it stands"
+        return None, "an assertion without a type, such as a reference, is kept unchanged"
     found = {key: value for key, value in said.items() if value is not None}
     kind, value = str(said["type"]), found.get("value")
     base = kind.removeprefix(NEGATED)
@@ -514,7 +514,7 @@ class _Writing:
         model = self.source.persona.model
         why = "promptfoo has no effort" if model.effort else ""
         if model.name is None:
-            why = f"the persona names no model, so {_MODEL} stands there"
+            why = f"the persona names no model, so {_MODEL} is used"
         self.report.append(Note("model", "providers", why))
         provider = f"anthropic:messages:{model.name or _MODEL}"
         return {"id": provider, "config": {"max_tokens": model.max_tokens}} if model.max_tokens else provider
@@ -583,7 +583,7 @@ class _Writing:
             ]
             return {"prompts": [label]}
         if not isinstance(kept.get("vars", {}), dict):
-            why = "its vars stand in a file, which needs the prompt's variable"
+            why = "its vars are in a file, which needs the prompt's variable"
             self.report.append(Note(f"test_inputs.{own_id}.content", None, why))
             return {}
         names = names_in(self.chat[-1]["content"] if self.chat else text or "{{input}}")

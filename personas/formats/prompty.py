@@ -56,7 +56,7 @@ def read(content: bytes, name: str) -> Imported:
     plain, ours = without_raw(system), dict[str, Any]()
     if plain is None and has_signs(system):
         ours["is_template"] = True
-    why = "it is a template: what is between {{ }} stays as it stands" if ours else ""
+    why = "it is a template: what is between {{ }} stays unchanged" if ours else ""
     report.append(Note("body: system", "system_prompt", why))
     made = {"description": description, "system_prompt": system if plain is None else plain}
     inputs, values = [], _values(fields)

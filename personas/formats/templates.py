@@ -61,7 +61,7 @@ def raw(text: str, what: str) -> str:
     """
     if found := _RAW_MARK.search(text):
         line = text.count("\n", 0, found.start()) + 1
-        raise Unreadable(f"{what} has `{found[0]}`, which no template can keep as it stands", line)
+        raise Unreadable(f"{what} has `{found[0]}`, which no template can keep unchanged", line)
     return f"{{% raw %}}{text}{{% endraw %}}" if has_signs(text) else text
 
 
@@ -94,7 +94,7 @@ def said_in(chat: Chat, values: Mapping[str, Any]) -> tuple[str | Chat | None, s
     left = any(
         has_signs(fill(one["content"], values)) and without_raw(one["content"]) is None for one in chat
     )
-    why = "what has no plain value stays as it stands" if left else ""
+    why = "what has no plain value stays unchanged" if left else ""
     if len(said) > 1 and is_talk(said):
         return said, why
     last = next((one["content"] for one in reversed(said) if one["role"] == "user"), "")

@@ -32,7 +32,7 @@ def text_of(content: bytes, limit: int = SIZE_LIMIT) -> str:
         raise Unreadable("the file is not UTF-8", error.line) from None
     if "\0" in text:
         raise Unreadable(
-            "the file is no text: it holds the character NUL", text.count("\n", 0, text.index("\0")) + 1
+            "the file is not text: it contains the character NUL", text.count("\n", 0, text.index("\0")) + 1
         )
     return with_lf(text)
 

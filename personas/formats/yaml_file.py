@@ -102,7 +102,7 @@ class _Reader:
                     for merged, said in one.items() if isinstance(one, dict) else ():
                         found.setdefault(merged, said)
             elif name in found and not any(other.tag == f"{_TAG}merge" for other, _ in node.value):
-                raise Unreadable(f"the key {name[:60]!r} stands twice", self._line(key_node))
+                raise Unreadable(f"the key {name[:60]!r} is there twice", self._line(key_node))
             else:
                 found[name] = value
         return found
@@ -124,7 +124,7 @@ class _Reader:
         raise self._refused(node)
 
     def _refused(self, node: Any) -> Unreadable:
-        return Unreadable(f"the tag {node.tag[:60]!r} is not read: it is no plain data", self._line(node))
+        return Unreadable(f"the tag {node.tag[:60]!r} is not read: it is not plain data", self._line(node))
 
     def _line(self, node: Any) -> int:
         return int(self._first_line + node.start_mark.line)

@@ -1,6 +1,6 @@
 """`SKILL.md`, the open format of skills: frontmatter with name and description, then the content. Pure.
 
-Of the frontmatter, which is YAML, only the texts at its top are read; all else in it is kept as it stands.
+Of the frontmatter, which is YAML, only the texts at its top are read; all else in it is kept unchanged.
 """
 
 from __future__ import annotations

@@ -129,7 +129,7 @@ def test_the_demo_plays_by_itself_and_leaves_nothing(tmp_path: Path) -> None:
         terminal.send("\x03")
         assert terminal.ended() == 0
         assert terminal.restored
-        terminal.until("its folder is gone")
+        terminal.until("its folder was deleted")
         assert list(temporary.iterdir()) == []
         assert not (tmp_path / ".local").exists()
         assert not (tmp_path / "homes.json").exists()

@@ -78,7 +78,7 @@ async def test_an_action_is_made_edited_approved_and_cancelled_by_keyboard_on_80
         await p.until(lambda: "When is it due?" in drawn(p.app.screen))
         await p.write("0 3 * * 1-6x")
         await p.press("enter")
-        await p.until(lambda: "no cron expression" in drawn(p.app.screen))
+        await p.until(lambda: "not a cron expression" in drawn(p.app.screen))
         await p.press("backspace", "enter")
         await p.until(lambda: 'kind = "test"' in place.editor.text)
         assert place.focused is place.editor and 'schedule = "0 3 * * 1-6"' in place.editor.text

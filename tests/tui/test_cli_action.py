@@ -145,7 +145,7 @@ def test_what_is_wrong_is_one_line_that_says_what_to_do(place: Workplace) -> Non
     new = ("new", "Nightly", "--persona", "mentor")
     for arguments, code, said in (
         ((*new, "--cron", "soon"), 1, "persona: The action is not valid: schedule must have five fields"),
-        ((*new, "--at", "soon"), 2, "persona: --at 'soon' is no time; write it as 2026-12-01T09:00"),
+        ((*new, "--at", "soon"), 2, "persona: --at 'soon' is not a time; write it as 2026-12-01T09:00"),
         (
             (*new, "--at", "2036-12-01", "--cron", "* * * * *"),
             2,

@@ -188,7 +188,7 @@ def test_a_report_says_what_a_person_should_know(place: Workplace, work: Path) -
     depth = {"extensions": {"depth_prompt": {"prompt": "Stay dry.", "depth": 4}}}
     (work / "mara.json").write_text(json.dumps({**card, "data": {**card, **depth}}))
     said, _ = run(place, "import", str(work / "mara.json"))
-    assert "for V1 readers name, description, first_mes, creator_notes stand there too" in said
+    assert "for V1 readers name, description, first_mes, creator_notes are there too" in said
     assert "data.extensions.depth_prompt -> x.card.extensions.depth_prompt: a text" in said
     assert "x.card.creator_notes: something in it looks like an e-mail address; words are not changed" in said
     assert "the library has this text already" in run(place, "import", str(work / "mara.json"))[0]
@@ -297,7 +297,7 @@ def test_an_import_goes_back_to_its_file_in_place_of_the_text(place: Workplace, 
     assert target.read_bytes() == mine.replace(b"# Rules", f"{begin}# Rules".encode()) + end.encode()
     assert f"Wrote {target}\n" in run(place, *export)[1]
     target.write_bytes(changed := mine + b"Mine alone.\r\n")
-    assert "at the end of what stands in it" in run(place, *export)[1]
+    assert "at the end of its text" in run(place, *export)[1]
     assert target.read_bytes().startswith(changed)
 
 

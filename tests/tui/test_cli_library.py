@@ -91,10 +91,10 @@ def test_compile_prints_the_effective_prompt_and_what_is_missing_goes_to_stderr(
     run(place, "new", "Merged", "--prompt", "<<<<<<< HEAD\nBe A.\n=======\nBe B.\n>>>>>>> theirs\n")
     assert "merge conflict" in run(place, "show", "merged", "--prompt", code=1)
     for words in (["show"], ["compile"], ["export", "--to", "claude"], ["inputs"], ["manifest"], ["chat"]):
-        assert "part/warm is no persona" in run(
+        assert "part/warm is not a persona" in run(
             place, words[0], "part/warm", *words[1:], *["Hi"] * (words == ["chat"]), code=1
         )
-    assert "part/warm is no persona" in run(place, "chat", "--to", "p,part/warm", "Hi", code=1)
+    assert "part/warm is not a persona" in run(place, "chat", "--to", "p,part/warm", "Hi", code=1)
     assert "`persona log p` lists them" in run(place, "restore", "p", code=2)
     assert "Be warm." not in run(place, "compile", "p", "--types", "goal")
     assert run(place, "compile", "p", "--summary").startswith("Warm.\n")

@@ -153,7 +153,7 @@ class QuestionController:
         root = conversation.chat.store.home.root
         is_trusted = await self._context.screen.confirm(
             "Trust this folder?",
-            f"{root}\n\nThe task that asks was found there and not begun in this program. Say yes only if the folder "
+            f"{root}\n\nThe task that asks was found there and not started by this program. Say yes only if the folder "
             "is yours or you know where it comes from. You will not be asked again.",
             action="Trust it",
             keep="Not now",

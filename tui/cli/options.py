@@ -27,7 +27,7 @@ def require_persona(persona_id: str) -> str:
     """
     if "/" in persona_id:
         raise InvalidValue(
-            f"{persona_id} is no persona; this command takes the id of one, see `persona list`."
+            f"{persona_id} is not a persona; this command takes the id of one, see `persona list`."
         )
     return persona_id
 

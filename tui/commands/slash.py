@@ -185,11 +185,9 @@ def _nearest(name: str, commands: Mapping[str, str]) -> str:
 
 def _trouble(word: str, name: str, commands: Mapping[str, str]) -> str:
     if not name:
-        return (
-            "Which command? Up and Down choose from the list. A message begins with a blank before the slash."
-        )
+        return "Which command? Up and Down choose from the list. To send it as a message, put a blank before the slash."
     if name in commands:
-        return f"/{name} stands alone, on one line. A message begins with a blank before the slash."
+        return f"/{name} must be alone on one line. To send it as a message, put a blank before the slash."
     shown = word if len(word) <= 40 else word[:39] + "…"
     nearest = _nearest(name, commands)
     return (

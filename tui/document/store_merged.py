@@ -115,7 +115,7 @@ def save_file(
         try:
             return file_texts(store, key)[file]
         except KeyError:
-            raise StorageError(f"{file} is no file of {key} any more.") from None
+            raise StorageError(f"{file} is no longer a file of {key}.") from None
 
     return store_merged(
         store,

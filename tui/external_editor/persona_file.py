@@ -48,7 +48,7 @@ def hand_out(store: Store, key: str) -> list[FileCopy]:
     know(store, key)
     texts = file_texts(store, key)
     if not texts:
-        raise UnknownPersona(f"{key} is gone.")
+        raise UnknownPersona(f"{key} was deleted.")
     paths = sorted(texts, key=lambda path: path in store.file(key).paths)
     return [
         FileCopy(path, texts[path], write_copy(store.home.state, key, texts[path], path.suffix))

@@ -154,7 +154,7 @@ def editor_command(env: Mapping[str, str] = os.environ) -> list[str]:
                 return shlex.split(command)
             except ValueError as error:
                 why = str(error)[:1].lower() + str(error)[1:]
-                raise PersonaError(f"${name} is not a command ({why}): {command}. Set it anew.") from None
+                raise PersonaError(f"${name} is not a command ({why}): {command}. Set it again.") from None
     for usual in ("nano", "vim", "vi"):
         if found := shutil.which(usual):
             return [found]

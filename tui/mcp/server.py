@@ -193,7 +193,7 @@ def _resources(store: Store) -> list[types.Resource]:
 def _resource(store: Store, uri: str) -> types.TextResourceContents:
     found = _URI.fullmatch(uri)
     if found is None:
-        raise PersonaError(f"{uri[:200]!r} is no document; they are at {_RESOURCE}KINDs/NAME.")
+        raise PersonaError(f"{uri[:200]!r} is not a document; documents are at {_RESOURCE}KINDs/NAME.")
     key = f"{found['kind']}/{found['name']}"
     parse_key(key)
     return types.TextResourceContents(uri=uri, mime_type=_mime_type(store, key), text=store.text(key))

@@ -84,7 +84,7 @@ async def test_what_is_due_is_run_once_in_the_order_of_priority(place: Place, tm
     await working.once()
     assert working.ran == ["high", "middle", "low"]
     assert working.state("high") == (ActionState.COMPLETED, "")
-    assert working.said[:2] == ["High: begun", "High: completed"]
+    assert working.said[:2] == ["High: started", "High: completed"]
     (run,) = run_log.runs(place.store.home, "low")
     assert run.output == "2026-06-01 13:00:00+00:00"
     await working.once()
@@ -148,7 +148,7 @@ async def test_an_action_whose_persona_is_busy_waits_and_keeps_no_other_from_its
         await working.once()
         assert working.ran == ["beside"]
         assert working.state("waits")[0] is ActionState.SCHEDULED
-        assert working.said[:2] == ["Waits: begun", f"Waits: waits, {BUSY}"]
+        assert working.said[:2] == ["Waits: started", f"Waits: waits, {BUSY}"]
     working = Working(place, tmp_path, nothing)
     await working.once()
     assert working.ran == ["waits"]

@@ -104,8 +104,8 @@ def test_a_time_without_an_offset_is_one_of_the_zone(line: str, at: datetime) ->
         ("enabled = 1", "enabled must be true or false, not a whole number"),
         ('schedule = "every day"', "schedule must have five fields: minute, hour, day, month, weekday"),
         ('schedule = "* * * * * *"', "schedule must have five fields: minute, hour, day, month, weekday"),
-        ('schedule = "61 * * * *"', "schedule '61 * * * *' is no cron expression: Bad minute"),
-        ('schedule = "0 0 30 2 *"', "schedule '0 0 30 2 *' is no cron expression: Bad day-of-month"),
+        ('schedule = "61 * * * *"', "schedule '61 * * * *' is not a cron expression: Bad minute"),
+        ('schedule = "0 0 30 2 *"', "schedule '0 0 30 2 *' is not a cron expression: Bad day-of-month"),
         (
             'timezone = "Mars/Olympus"',
             "timezone 'Mars/Olympus' is not known here; it is a name such as Europe/Berlin",
@@ -146,7 +146,7 @@ def test_what_is_wrong_is_said_with_its_place_and_the_rest_is_read(line: str, wh
 def test_a_file_that_says_too_little_or_is_no_toml_is_broken() -> None:
     for text, why in (
         ('instructions = "Do it."', "it names no persona"),
-        ('persona = "a/b"\ninstructions = "x"', "'a/b' is no persona"),
+        ('persona = "a/b"\ninstructions = "x"', "'a/b' is not a persona"),
         ('persona = "billing"\ninstructions = " "', "it has no instructions"),
     ):
         error = _read(text).error

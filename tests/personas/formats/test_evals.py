@@ -252,7 +252,7 @@ def test_what_came_from_llm_keeps_its_values(store: Store, tmp_path: Path) -> No
 
 def test_a_text_is_a_template_too_and_a_number_is_none() -> None:
     assert read("llm", "Summarize this").fields["test_inputs"][0]["content"] == "Summarize this"
-    with pytest.raises(Unreadable, match="its system is no text"):
+    with pytest.raises(Unreadable, match="its system is not text"):
         read("llm", "system: 5\n")
 
 
@@ -283,7 +283,7 @@ def test_a_prompt_with_three_quotes_is_refused_with_its_line(store: Store) -> No
     [
         ("SYSTEM a\n", "no FROM"),
         ('FROM x\nSYSTEM """a\n', "not closed (line 2)"),
-        ("FROM x\nHELLO there\n", "'HELLO' is no command of a Modelfile, or has no value (line 2)"),
+        ("FROM x\nHELLO there\n", "'HELLO' is not a command of a Modelfile, or has no value (line 2)"),
         ("FROM x\n\nMESSAGE tool a\n", "system, user or assistant (line 3)"),
         ("FROM x\nPARAMETER stop\n", "no value (line 2)"),
     ],

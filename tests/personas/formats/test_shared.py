@@ -160,7 +160,7 @@ def test_yaml_is_read_as_plain_data() -> None:
             "a: 1\nb: !!python/object/apply:os.system [x]",
             "the tag 'tag:yaml.org,2002:python/object/apply:os.system'",
         ),
-        ("a: 1\na: 2", "the key 'a' stands twice (line 2)"),
+        ("a: 1\na: 2", "the key 'a' is there twice (line 2)"),
         ("&a [*a]", "nests deeper"),
         ("a: " + "[" * 5000, "it is not YAML"),
         ("a:\n  - b: c: d", "mapping values are not allowed"),

@@ -363,4 +363,4 @@ def _time(text: str) -> datetime:
     try:
         return datetime.fromisoformat(text)
     except ValueError:
-        raise click.UsageError(f"--at {text!r} is no time; write it as 2026-12-01T09:00") from None
+        raise click.UsageError(f"--at {text!r} is not a time; write it as 2026-12-01T09:00") from None

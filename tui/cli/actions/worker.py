@@ -132,7 +132,7 @@ async def _serve(worker: Worker, once: bool, while_open: bool) -> None:
     try:
         await serving
     except LeaseLost as error:
-        logging.getLogger(__name__).warning("%s It begins anew.", error)
+        logging.getLogger(__name__).warning("%s It restarts.", error)
         _flush()
         os.execv(sys.executable, [sys.executable, *sys.orig_argv[1:]])
 

@@ -46,7 +46,7 @@ if TYPE_CHECKING:
 @jobs_option
 @click.option("--model", "model", metavar="MODEL", help="The model to run on.")
 @click.option("--each-stage", is_flag=True, help="Each stage of its arc in turn; the file stays on its own.")
-@click.option("--fresh", is_flag=True, help="Run everything anew.")
+@click.option("--fresh", is_flag=True, help="Run everything again.")
 @click.option("--bless", is_flag=True, help="Write the baseline that later tests compare with.")
 @click.option("--junit", type=click.Path(dir_okay=False, path_type=Path), help="Write JUnit XML.")
 @click.option("--md", type=click.Path(dir_okay=False, path_type=Path), help="Write Markdown.")

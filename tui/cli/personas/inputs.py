@@ -37,7 +37,7 @@ class _OfOnePersona(click.Group):
 
 @click.group(cls=_OfOnePersona, invoke_without_command=True)
 @persona_argument
-@json_option("Print them as they stand in the file, as a JSON array.")
+@json_option("Print them as they are in the file, as a JSON array.")
 @click.pass_context
 def inputs(ctx: click.Context, persona_id: str, as_json: bool) -> None:
     """List the test inputs of a persona, or change them.

@@ -44,7 +44,7 @@ def demo(invocation: Invocation, session: str | None) -> None:
     with tempfile.TemporaryDirectory(prefix="persona-demo-", ignore_cleanup_errors=True) as folder:
         code = run_in_terminal(DemoApp(Path(folder), settings, recording=recording, origin=origin))
     if code == 0:
-        print_text("That was the demo; its folder is gone. `persona` opens your own personas.")
+        print_text("That was the demo; its folder was deleted. `persona` opens your own personas.")
     raise click.exceptions.Exit(code)
 
 

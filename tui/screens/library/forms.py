@@ -10,7 +10,7 @@ HINTS = {
     "type": "what kind of part: tone, goal, …",
     "trait_type": "personality, cognitive, …",
     "description": "what it is for",
-    "summary": "what stands for it in a summary",
+    "summary": "its short form in a summary",
     "severity": "how much it matters",
     "tags": "words, with commas between",
     "condition": "when the next stage begins",

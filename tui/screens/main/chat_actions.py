@@ -311,7 +311,7 @@ class ChatActions:
             named = words.split()
         if len(named) > 2:
             self._host.show_message(
-                "/compare takes at most two versions; a name of several words stands in quotes.", error=True
+                "/compare takes at most two versions; put a name of several words in quotes.", error=True
             )
         else:
             await self._comparison.compare(*named)

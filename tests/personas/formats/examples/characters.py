@@ -85,7 +85,7 @@ EXAMPLES = [
         _CHIHARU.replace("\n", "\r\n").encode(),
         says=(
             *("Chiharu: Yamada", "Chiharu's Persona: {{char}} is an engineer.", "*smiles*\nHello!", "You"),
-            *("{{user}}: How?\n{{char}}: So.", "a first message is no part of a prompt"),
+            *("{{user}}: How?\n{{char}}: So.", "a first message is not part of a prompt"),
         ),
     ),
     Example(
