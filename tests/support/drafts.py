@@ -17,7 +17,7 @@ from tui.drafts.store import DraftStore
 def drafts(home: Home, persona_id: str = "one") -> list[Draft]:
     """Return the unsaved texts of a persona, whichever program has them."""
     query = (
-        "SELECT id, document, slot, base, text, file, sending, status, updated FROM drafts "
+        "SELECT id, document, slot, base, text, file, sending, updated FROM drafts "
         "WHERE home = ? AND document = ? AND status = 'open' ORDER BY id"
     )
     rows = _rows(home, query, persona_id)
@@ -32,7 +32,7 @@ def unsaved(home: Home, persona_id: str = "one") -> dict[str, tuple[str, str]]:
 def leave_behind(home: Home, slot: str, base: str, text: str, persona_id: str = "one") -> None:
     """Leave a text as a program does that is killed."""
     store = DraftStore(home.root)
-    store.leave(persona_id, slot, text, base=base, file="", status="open")
+    store.leave(persona_id, slot, text, base=base)
     store.close()
 
 
@@ -84,7 +84,7 @@ def leave_chat(
     """Leave drafts in chat bars, by persona, and queued messages as a program does that is killed."""
     store = DraftStore(home.root)
     for persona_id, text in (drafts or {}).items():
-        store.leave(persona_id, CHAT, text, base="", file="", status="open")
+        store.leave(persona_id, CHAT, text, base="")
     for message in queued:
         store.leave_message(message)
     store.close()

@@ -4,19 +4,21 @@ from __future__ import annotations
 
 import os
 import signal
+import sqlite3
 import stat
 import subprocess
 import sys
 import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
 from pathlib import Path
 
 import pytest
 
 from personas.errors import StorageError
 from tests.support import forked
-from tui.drafts.draft import Draft, OutboxMessage
+from tui.drafts.draft import STASH, OutboxMessage
 from tui.drafts.store import DATABASE, DraftStore
 
 
@@ -90,7 +92,7 @@ def test_a_draft_is_stored_replaced_and_deleted(store: DraftStore) -> None:
     store.save("helper", "input:a", "other")
     prompt = next(draft for draft in store.own() if draft.slot == "prompt")
     assert (prompt.base, prompt.text) == ("stored", "second\n\x00 and a half ?")
-    assert (prompt.file, prompt.sending, prompt.status) == ("[p]", "first", "open")
+    assert (prompt.file, prompt.sending) == ("[p]", "first")
     store.delete("helper", "prompt")
     assert texts(store.own()) == ["other"]
 
@@ -126,14 +128,19 @@ def test_it_lies_in_the_state_folder_of_the_person(home: Path) -> None:
     assert DraftStore(home).path == Path(os.environ["XDG_STATE_HOME"]) / "persona-editor" / DATABASE
 
 
-def test_what_was_thrown_away_can_be_taken_back(store: DraftStore) -> None:
-    store.discard("helper", [Draft(0, "helper", "prompt", "", "older")])
-    store.discard("helper", [Draft(0, "helper", "input:a", "", "newer")])
-    assert store.own() == store.orphans() == []
-    assert texts(store.discarded("helper")) == ["newer"]
-    assert texts(store.restore_discarded("helper")) == ["newer"]
-    assert texts(store.orphans("helper")) == ["newer"]
-    assert store.discarded("helper") == []
+def test_what_was_discarded_in_an_older_program_is_a_stash(
+    store: DraftStore, home: Path, folder: Path
+) -> None:
+    store.leave("helper", "prompt", "not wanted", base="")
+    store.leave("helper", "prompt", "typed", base="")
+    with closing(sqlite3.connect(store.path)) as database, database:
+        database.execute("UPDATE drafts SET status = 'discarded' WHERE text = 'not wanted'")
+    store.close()
+    newer = DraftStore(home, folder)
+    found = {draft.text: draft for draft in newer.orphans("helper")}
+    newer.close()
+    assert found["typed"].slot == "prompt" and found["not wanted"].slot.startswith(STASH)
+    assert found["not wanted"].base.endswith("Z")
 
 
 def test_drafts_that_are_released_are_found_like_those_of_an_ended_program(store: DraftStore) -> None:
@@ -145,10 +152,8 @@ def test_drafts_that_are_released_are_found_like_those_of_an_ended_program(store
 
 def test_what_was_found_elsewhere_is_like_what_an_ended_program_left(store: DraftStore) -> None:
     for text in ("first", "second"):
-        store.leave("helper", "prompt", text, base="as it was", file="", status="open")
-    store.leave("helper", "prompt", "not wanted", base="", file="", status="discarded")
+        store.leave("helper", "prompt", text, base="as it was")
     assert sorted(texts(store.orphans("helper"))) == ["first", "second"]
-    assert texts(store.discarded("helper")) == ["not wanted"]
     assert store.own() == []
 
 

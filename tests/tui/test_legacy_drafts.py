@@ -12,7 +12,7 @@ import pytest
 from personas.files.home import Home
 from personas.files.lock import hold
 from personas.versions.authorship import USER
-from tests.support.drafts import unsaved
+from tests.support.drafts import recall, unsaved
 from tests.support.program import make_store, program
 from tui.drafts.legacy_files import import_legacy_files
 from tui.drafts.store import DraftStore
@@ -55,15 +55,14 @@ async def test_every_text_is_given_back_and_its_file_is_gone(tmp_path: Path) -> 
     assert not list(store.home.state.glob("unsaved-*"))
 
 
-async def test_what_was_thrown_away_is_taken_back(tmp_path: Path) -> None:
+async def test_what_was_discarded_is_stashed(tmp_path: Path) -> None:
     store = make_store(tmp_path)
     thrown = store.home.state / f"thrown-{hashed('one')}-away.json"
     mine = TEXT.replace("first", "my first")
     thrown.write_text(json.dumps({"persona_id": "one", "texts": {"prompt": [TEXT, mine, ""]}}))
     async with program(store) as p:
-        p.main.action_take_back_discarded()
-        await p.until(lambda: p.on_disk("one") == mine)
-    assert not thrown.exists()
+        await p.until(lambda: not thrown.exists())
+    assert recall(store.home).stashed == {"one": [mine]}
 
 
 @pytest.mark.parametrize("moved", [False, True])

@@ -1,4 +1,4 @@
-"""Kept text can be thrown away and taken back; it goes with a deleted persona and comes back with it."""
+"""Kept text can be discarded and brought back; it goes with a deleted persona and comes back with it."""
 
 from __future__ import annotations
 
@@ -11,12 +11,11 @@ import pytest
 
 from personas.files.home import Home
 from personas.versions.authorship import USER
-from tests.support.drafts import leave_behind, unsaved
+from tests.support.drafts import leave_behind, recall, unsaved
 from tests.support.program import Program, make_store, program
 from tui.document import debounce
 from tui.document import document as gone
-from tui.drafts.draft import PROMPT, Draft
-from tui.drafts.unsaved_text import UnsavedText
+from tui.drafts.draft import PROMPT
 from tui.screens.dialogs.confirm import Confirm
 from tui.screens.dialogs.picker import Picker
 
@@ -37,72 +36,53 @@ async def reach_conflict(p: Program) -> None:
         await p.until(lambda: p.state == "conflict" and left(p.store.home))
 
 
-async def throw_away(p: Program) -> None:
+async def discard(p: Program) -> None:
     p.main.action_discard_unsaved()
     await p.dialog(Confirm)
     await p.press("y")
-    await p.told("Discarded")
+    await p.told("Discarded. Up in the chat bar brings it back.")
 
 
-async def test_what_is_not_saved_is_thrown_away_after_a_question_and_taken_back_after_a_restart(
+async def up(p: Program) -> str:
+    """What Up brings back in the chat bar."""
+    p.main.chat_bar.set_draft("")
+    p.main.chat_bar.input.focus()
+    await p.until(lambda: p.main.chat_bar.input.has_focus)
+    await p.press("up")
+    await p.until(lambda: p.main.chat_bar.draft)
+    return p.main.chat_bar.draft
+
+
+async def test_what_is_not_saved_is_discarded_after_a_question_and_brought_back_by_up_after_a_restart_too(
     tmp_path: Path,
 ) -> None:
     store = make_store(tmp_path)
+    mine = "my first line\nsecond line\nthird line\n"
     async with program(store) as p:
         await reach_conflict(p)
         p.main.action_discard_unsaved()
         dialog = await p.dialog(Confirm)
-        assert "the system prompt" in dialog._explanation
+        assert "the system prompt" in dialog._explanation and "Up in the chat bar" in dialog._explanation
         await p.press("n")
         await p.until(lambda: p.app.screen is p.main)
         assert p.state == "conflict"
-        await throw_away(p)
+        await discard(p)
         assert p.state == "saved"
         assert p.prompt.raw == p.on_disk("one") == "their line\nsecond line\nthird line\n"
-        assert not left(store.home)
+        assert not left(store.home) and recall(store.home).stashed == {"one": [mine]}
         assert p.main.documents.not_saved() == []
-    async with program(store) as p:
-        assert p.state == "saved"
-        p.main.action_take_back_discarded()
-        await p.until(lambda: p.state == "conflict")
-        assert p.prompt.raw.startswith("my first line")
-        p.main.action_take_back_discarded()
-        await p.told("There is nothing to restore")
-        assert p.prompt.raw.startswith("my first line")
-
-
-async def test_where_everything_is_saved_there_is_nothing_to_throw_away(tmp_path: Path) -> None:
-    async with program(make_store(tmp_path)) as p:
+        assert await up(p) == mine
+        p.main.chat_bar.set_draft("")
         await p.press("f3")
         await p.write("so ")
         p.main.action_discard_unsaved()
         await p.told("There is no unsaved text")
-        assert p.on_disk("one").startswith("so first")
-        p.main.action_take_back_discarded()
-        await p.told("There is nothing to restore")
-
-
-async def test_text_of_a_persona_whose_file_is_gone_is_thrown_away_and_taken_back(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(gone, "GONE_AFTER", 0.05)
-    store = make_store(tmp_path)
+        assert p.on_disk("one").startswith("so their")
     async with program(store) as p:
-        with pytest.MonkeyPatch.context() as slow:
-            slow.setattr(debounce, "PAUSE", 60)
-            await p.press("f3")
-            await p.write("my ")
-            p.file("one").unlink()
-            await p.until(lambda: p.state == "gone")
-        await throw_away(p)
-        await p.until(lambda: p.main.documents.id == "two")
-        assert await p.main.documents.recovery.without_file() == []
-        p.main.action_take_back_discarded()
-        await p.until(lambda: p.main.documents.id == "one" and p.state == "gone")
-        assert p.prompt.raw.startswith("my first line")
+        assert p.state == "saved" and await up(p) == mine
 
 
-async def test_a_file_that_comes_back_after_its_text_was_thrown_away_is_an_ordinary_persona(
+async def test_text_of_a_persona_whose_file_is_gone_is_brought_back_where_the_person_is_then(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(gone, "GONE_AFTER", 0.05)
@@ -115,9 +95,11 @@ async def test_a_file_that_comes_back_after_its_text_was_thrown_away_is_an_ordin
             await p.write("my ")
             p.file("one").unlink()
             await p.until(lambda: p.state == "gone")
-        await throw_away(p)
+        await discard(p)
         await p.until(lambda: p.main.documents.id == "two")
-        p.file("one").write_text(content)
+        assert await p.main.documents.recovery.without_file() == []
+        assert (await up(p)).startswith("my first line")
+        p.file("one").write_text(content)  # it is an ordinary persona again
         await p.open("one")
         assert p.state == "saved"
         assert p.prompt.raw.startswith("first line")
@@ -126,29 +108,7 @@ async def test_a_file_that_comes_back_after_its_text_was_thrown_away_is_an_ordin
         await p.until(lambda: p.on_disk("one").startswith("new first line"))
 
 
-async def test_a_look_while_text_is_thrown_away_leaves_what_is_open_next_to_who_throws_it_away(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(gone, "GONE_AFTER", 0.05)
-    async with program(make_store(tmp_path)) as p:
-        with pytest.MonkeyPatch.context() as slow:
-            slow.setattr(debounce, "PAUSE", 60)
-            await p.press("f3")
-            await p.write("my ")
-            p.file("one").unlink()
-            await p.until(lambda: p.state == "gone")
-        loop, discard = asyncio.get_running_loop(), UnsavedText.discard
-
-        def discard_and_look(texts: UnsavedText, persona_id: str, drafts: list[Draft]) -> None:
-            discard(texts, persona_id, drafts)
-            asyncio.run_coroutine_threadsafe(p.main.documents.read_again(), loop).result(60)
-
-        monkeypatch.setattr(UnsavedText, "discard", discard_and_look)
-        await throw_away(p)
-        await p.until(lambda: p.main.documents.id == "two")
-
-
-async def test_a_save_under_way_does_not_keep_again_what_is_thrown_away(
+async def test_a_save_under_way_does_not_keep_again_what_is_discarded(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(gone, "GONE_AFTER", 0.05)

@@ -112,15 +112,22 @@ class ChatBarDrafts:
 
     def clear_draft(self) -> bool:
         """Stash the draft; returns whether there was one."""
-        from agent.core.turns import utc_now
-
         text = self._context.bar.draft
         if not self._context.bar.stash():
             return False
-        if text.strip():
-            self.unsent.stash(self._context.shown_id, text, utc_now())
-            self._context.screen.start(self.store())
+        self.stash(self._context.shown_id, text)
         return True
+
+    def stash(self, persona_id: str, text: str) -> None:
+        """Have Up bring back a text in the chat bar of a persona."""
+        from agent.core.turns import utc_now
+
+        if text.strip():
+            self.unsent.stash(persona_id, text, utc_now())
+            if persona_id == self._context.shown_id:
+                self._context.bar.set_sent([*self._context.bar.sent.messages, text])
+            self.note()
+            self._context.screen.start(self.store())
 
     def show_sent(self, messages: Iterable[tuple[str, str]], just_sent: Iterable[str] = ()) -> None:
         """Have Up bring back these messages, given as (when, text), and what was stashed between them.

@@ -125,7 +125,6 @@ COMMANDS: tuple[Command, ...] = (
             slash="compare"),
     Command("file.write_back", "Restore a missing persona file", "", "write_back"),
     Command("unsaved.discard", "Discard unsaved text", "", "discard_unsaved"),
-    Command("unsaved.take_back", "Restore discarded text", "", "take_back_discarded"),
     Command("pane.next", "Next pane", "tab", "next_pane", palette=False),
     Command("pane.previous", "Previous pane", "shift+tab", "previous_pane", palette=False),
     Command("stop", "Stop the agent", "", "stop_agent", slash="stop"),

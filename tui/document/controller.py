@@ -467,7 +467,7 @@ class DocumentController:
         if not document.gone:
             return
         is_news, self._warned_of_missing = not self._warned_of_missing, True
-        if document.dirty or self.recovery.discarding or document.id in self._deleted:
+        if document.dirty or document.id in self._deleted:
             self.view.show_state()
             if is_news and any(slot.id.startswith(INPUT) for slot in document.dirty):
                 how = sentence("edit.compare", self.view.keymap, " {} restores it.")

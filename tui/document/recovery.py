@@ -11,6 +11,8 @@ from tui.drafts.draft import INPUT, PROMPT, Draft
 from tui.drafts.unsaved_text import documents_with_drafts
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from tui.document.document import OpenDocument
     from tui.document.open_documents import OpenDocuments
 
@@ -25,9 +27,6 @@ class DraftRecovery:
     def __init__(self, controller: OpenDocuments) -> None:
         self._controller, self._saver = controller, controller.saver
         self._view, self._workspace = controller.view, controller.workspace
-        self._discarded_last = ""
-        self.discarding = False
-        """Whether text is being thrown away: who asked for that sees to a document that is left with nothing."""
 
     def take_drafts(self, document: OpenDocument, drafts: list[Draft], *, known: bool) -> list[Draft]:
         """Put drafts into their slots; return those whose slot holds another text already.
@@ -124,58 +123,30 @@ class DraftRecovery:
             else [in_words(slot.id, self._controller.document.id) for slot in self._controller.document.dirty]
         )
 
-    async def discard(self) -> bool:
-        """Throw away what is not saved of the open persona, and show what is stored; it can be taken back.
+    async def discard(self, stash: Callable[[str], None]) -> bool:
+        """Stash what is not saved of the open persona, and show what is stored.
 
         Returns:
             Whether that was done: not where another persona is open by then, or where it could be saved meanwhile.
         """
         document = self._controller.document
         while self._workspace.writing or self._saver.queue:
-            # A save under way, or waiting, would store what is thrown away.
+            # A save under way, or waiting, would store what is discarded.
             await self._workspace.settled()
             await self._saver.queue.settled()
         if document is None or self._controller.document is not document:
             return False
         slots = document.dirty
         if not slots:
-            self._view.show_message("There is no unsaved text.")
+            self._view.show_message("Everything is saved.")
             return False
-        drafts = [Draft(0, document.id, slot.id, slot.base, slot.text, document.file) for slot in slots]
         for slot in slots:
+            stash(slot.text)
             stored = slot.conflict.theirs if slot.conflict is not None and slot.merges else slot.base
             slot.take(stored, stored)
-        self._discarded_last, self.discarding = document.id, True
-        try:
-            self._view.document_opened(document)
-            self._view.show_state()
-            await self._workspace.call(self._controller.unsaved.discard, document.id, drafts)
-            if self._controller.document is document and not document.gone:
-                await self._controller.read_again(quiet=True, outside=False)
-        finally:
-            self.discarding = False
+        self._view.document_opened(document)
+        self._view.show_state()
+        await self._saver.write_drafts()
+        if self._controller.document is document and not document.gone:
+            await self._controller.read_again(quiet=True, outside=False)
         return True
-
-    async def take_back_discarded(self) -> str:
-        """Make unsaved text of what was thrown away last, of the open persona if anything was, and show it there.
-
-        Returns:
-            The id of the persona, which is to be opened; empty where nothing was thrown away, or something else is
-            not saved now.
-        """
-        await self._saver.flush()
-        for persona_id in filter(None, dict.fromkeys((self._controller.id, self._discarded_last))):
-            if persona_id in self._controller.not_saved():
-                continue
-            if not await self._workspace.call(self._controller.unsaved.restore_discarded, persona_id):
-                continue
-            document = self._controller.document
-            if document is not None and document.id == persona_id:
-                drafts, others = await self._workspace.call(self._controller.unsaved.recover, persona_id)
-                leftovers = self.take_drafts(document, drafts, known=True)
-                self._view.document_opened(document)
-                self._view.show_state()
-                self._saver.request_all(document)
-                await self.settle(document, [*leftovers, *others])
-            return persona_id
-        return ""

@@ -17,9 +17,6 @@ CHAT, STASH, DIALOG = "chat", "stash:", "dialog:"
 Key = tuple[str, str]
 """A document's id, and a slot."""
 
-DraftStatus = Literal["open", "discarded"]
-"""`open`: unsaved text. `discarded`: the person threw it away and may take it back."""
-
 
 class Draft(NamedTuple):
     """An unsaved text.
@@ -32,7 +29,6 @@ class Draft(NamedTuple):
         text: what the person typed.
         file: the document's whole file as it was read last, to write it again where it is gone; empty if unknown.
         sending: the text that was on its way into the file when this was stored: the file holds that, or `base`.
-        status: see `DraftStatus`.
         updated: when it was stored, in seconds since 1970.
     """
 
@@ -43,7 +39,6 @@ class Draft(NamedTuple):
     text: str
     file: str = ""
     sending: str | None = None
-    status: DraftStatus = "open"
     updated: float = 0.0
 
     @property

@@ -88,15 +88,14 @@ def import_legacy_files(home: Home, store: DraftStore, persona_id: str = "") -> 
         if named[2] and path.parent == home.state and _is_running(home, named[2]):
             continue
         base, text, file = (_text(record.get(key)) for key in ("base", "text", "file"))
-        store.leave(owner, _slot(field), text, base=base, file=file, status="open")
+        store.leave(owner, _slot(field), text, base=base, file=file)
         _remove(home, path)
     if persona_id and (home.state / f"thrown-{_hash(persona_id)}-away.json").exists():
         discarded = _File(home, f"thrown-{_hash(persona_id)}-away")
         if discarded.record.get("persona_id") == persona_id:
-            for field, parts in _items(discarded.record.get("texts")):
+            for _, parts in _items(discarded.record.get("texts")):
                 if isinstance(parts, list) and len(parts) == 3:
-                    base, text, file = map(_text, parts)
-                    store.leave(persona_id, _slot(field), text, base=base, file=file, status="discarded")
+                    _leave_stash(store, persona_id, parts[1], "")
         discarded.remove()
 
 
@@ -174,7 +173,7 @@ class _File:
 
 def _leave(store: DraftStore, document: str, slot: str, text: str, *, base: str = "") -> None:
     if text.strip():
-        store.leave(document, slot, text, base=base, file="", status="open")
+        store.leave(document, slot, text, base=base)
 
 
 def _leave_stash(store: DraftStore, persona_id: str, text: object, at: str) -> None:

@@ -20,7 +20,7 @@ from typing import Any, TypeVar
 from personas.errors import StorageError
 from personas.files.ownership import is_foreign
 from personas.files.process import is_running, process_start
-from tui.drafts.draft import Draft, DraftStatus, OutboxMessage
+from tui.drafts.draft import Draft, OutboxMessage
 
 T = TypeVar("T")
 
@@ -60,7 +60,12 @@ CREATE TABLE IF NOT EXISTS outbox (
     UNIQUE (home, turn_id)
 );
 """
-_DRAFT = "id, document, slot, base, text, file, sending, status, updated"
+_DISCARDED_TO_STASH = """
+UPDATE OR IGNORE drafts SET status = 'open', slot = 'stash:' || id, base = strftime('%Y-%m-%dT%H:%M:%fZ', updated, 'unixepoch')
+WHERE status = 'discarded'
+"""
+"""An older program kept what the person discarded with a status of its own."""
+_DRAFT = "id, document, slot, base, text, file, sending, updated"
 _MESSAGE = "persona, turn_id, text, session, status, position"
 
 
@@ -100,17 +105,17 @@ class DraftStore:
         sending: str | None = None,
     ) -> None:
         """Store the draft of a slot in place of the one that this program had there. For the values, see `Draft`."""
-        self._save(self._owner, "open", document, slot, base, text, file, sending)
+        self._save(self._owner, document, slot, base, text, file, sending)
 
-    def _save(self, owner: str, status: DraftStatus, document: str, slot: str, *values: str | None) -> None:
+    def _save(self, owner: str, document: str, slot: str, *values: str | None) -> None:
         self._run(
             lambda db: db.execute(
                 "INSERT INTO drafts (home, document, slot, owner, status, base, text, file, sending, updated) "
-                "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?) "
+                "VALUES (?, ?, ?, ?, 'open', ?, ?, ?, ?, ?) "
                 "ON CONFLICT (home, document, slot, owner, status) DO UPDATE SET "
                 "base = excluded.base, text = excluded.text, file = excluded.file, "
                 "sending = excluded.sending, updated = excluded.updated",
-                (self._home, document, slot, owner, status, *map(_storable, values), time.time()),
+                (self._home, document, slot, owner, *map(_storable, values), time.time()),
             )
         )
 
@@ -118,22 +123,22 @@ class DraftStore:
         """Remove this program's draft of a slot: it is saved, sent, or not wanted."""
         self._run(
             lambda db: db.execute(
-                "DELETE FROM drafts WHERE home = ? AND document = ? AND slot = ? AND owner = ? AND status = 'open'",
+                "DELETE FROM drafts WHERE home = ? AND document = ? AND slot = ? AND owner = ?",
                 (self._home, document, slot, self._owner),
             )
         )
 
     def own(self) -> list[Draft]:
         """Return the open drafts that this program stored or adopted, newest first."""
-        return self._drafts("status = 'open' AND owner = ?", (self._owner,), None)
+        return self._drafts("owner = ?", (self._owner,), None)
 
     def orphans(self, document: str | None = None) -> list[Draft]:
         """Return the open drafts that ended programs left, of one document or of all, newest first."""
-        return self._drafts(f"status = 'open' AND {_ORPHANED}", (self._owner,), document)
+        return self._drafts(_ORPHANED, (self._owner,), document)
 
     def all_open(self) -> list[Draft]:
         """Return the open drafts of every program, also of those that run, newest first."""
-        return self._drafts("status = 'open'", (), None)
+        return self._drafts("TRUE", (), None)
 
     def adopt(self, draft: Draft) -> bool:
         """Make an orphan this program's own draft.
@@ -163,37 +168,6 @@ class DraftStore:
             )
         )
 
-    def discard(self, document: str, drafts: Iterable[Draft]) -> None:
-        """Store drafts of a document as thrown away, in place of those that were thrown away before."""
-
-        def change(db: sqlite3.Connection) -> None:
-            which = (self._home, document)
-            db.execute("DELETE FROM drafts WHERE home = ? AND document = ? AND status = 'discarded'", which)
-            db.executemany(
-                "INSERT INTO drafts (home, document, slot, owner, status, base, text, file, sending, updated) "
-                "VALUES (?, ?, ?, ?, 'discarded', ?, ?, ?, NULL, ?)",
-                [
-                    (*which, d.slot, self._owner, *map(_storable, (d.base, d.text, d.file)), time.time())
-                    for d in drafts
-                ],
-            )
-
-        self._run(change)
-
-    def restore_discarded(self, document: str) -> list[Draft]:
-        """Return what was thrown away last of a document, which is now like what an ended program left."""
-
-        def change(db: sqlite3.Connection) -> None:
-            db.execute(
-                "UPDATE drafts SET status = 'open', owner = ? "
-                "WHERE home = ? AND document = ? AND status = 'discarded'",
-                (secrets.token_hex(8), self._home, document),
-            )
-
-        found = self.discarded(document)
-        self._run(change)
-        return found
-
     def release(self, document: str, slots: Iterable[str]) -> None:
         """Give this program's drafts in these slots up: they are like what an ended program left."""
         owner = secrets.token_hex(8)
@@ -206,18 +180,12 @@ class DraftStore:
 
     def others(self, document: str, slot: str) -> list[str]:
         """Return what other programs have as open drafts in a slot, whether they run or ended, oldest first."""
-        found = self._drafts("status = 'open' AND slot = ? AND owner <> ?", (slot, self._owner), document)
+        found = self._drafts("slot = ? AND owner <> ?", (slot, self._owner), document)
         return [draft.text for draft in reversed(found)]
 
-    def discarded(self, document: str) -> list[Draft]:
-        """Return what was thrown away last of a document, by whichever program, newest first."""
-        return self._drafts("status = 'discarded'", (), document)
-
-    def leave(
-        self, document: str, slot: str, text: str, *, base: str, file: str, status: DraftStatus
-    ) -> None:
+    def leave(self, document: str, slot: str, text: str, *, base: str, file: str = "") -> None:
         """Store a draft as one that an ended program left: it was found elsewhere."""
-        self._save(secrets.token_hex(8), status, document, slot, base, text, file, None)
+        self._save(secrets.token_hex(8), document, slot, base, text, file, None)
 
     def _drafts(self, where: str, values: tuple[Any, ...], document: str | None) -> list[Draft]:
         of_document, named = ("", ()) if document is None else (" AND document = ?", (document,))
@@ -351,6 +319,7 @@ class DraftStore:
             connection.execute("PRAGMA journal_mode = WAL")
             connection.executescript(_SCHEMA)
             with connection:
+                connection.execute(_DISCARDED_TO_STASH)
                 connection.execute("DELETE FROM programs WHERE NOT is_running(pid, started)")
                 if not self._has_ended:  # a write that comes after the end is for the next program too
                     connection.execute(

@@ -45,7 +45,6 @@ class UnsavedText:
         self._writing = threading.RLock()
         self._home_is_gone = False
         self._superseded: list[Draft] = []  # rows of ended programs whose texts are kept elsewhere
-        self._discarded: dict[str, list[Draft]] = {}  # what was thrown away last, also where the disk refused
         self.of_other_windows: dict[str, list[str]] = {}
         """By persona, drafts in the chat bars of other programs, oldest first, as they were at the last `write`."""
 
@@ -227,21 +226,6 @@ class UnsavedText:
             self.store.release(document_id, slots)
             for slot in slots:
                 del self._written[document_id, slot]
-
-    def discard(self, document_id: str, drafts: list[Draft]) -> None:
-        """The person threw these texts away; their slots do not hold them any more."""
-        self._discarded[document_id] = drafts
-        with self._writing:
-            self.write()
-            self.store.discard(document_id, drafts)
-            del self._discarded[document_id]  # as long as the disk refuses, the memory has them
-
-    def restore_discarded(self, document_id: str) -> bool:
-        """Make what was thrown away last of a document recoverable again; return whether there was anything."""
-        import_legacy_files(self._home, self.store, document_id)
-        if drafts := self._discarded.get(document_id):
-            self.discard(document_id, drafts)
-        return bool(self.store.restore_discarded(document_id))
 
 
 def documents_with_drafts(home: Home) -> list[str]:

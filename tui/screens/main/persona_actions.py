@@ -241,7 +241,13 @@ class PersonaActions:
         if not texts:
             self._host.show_message("There is no unsaved text.")
             return
-        back = "“Restore discarded text” in the command list restores it."
+        back = "Up in the chat bar brings it back."
+        drafts, discarded, was_gone = self._conversations.drafts, [], documents.state == "gone"
+
+        def stash(text: str) -> None:
+            discarded.append(text)
+            drafts.stash(persona.id, text)
+
         if (
             not await self._host.ask(
                 Confirm(
@@ -253,30 +259,17 @@ class PersonaActions:
                 )
             )
             or documents.id != persona.id
-            or not await documents.recovery.discard()
+            or not await documents.recovery.discard(stash)
         ):
             return
-        if documents.state == "gone" and documents.id == persona.id:
+        if was_gone and documents.id in (None, persona.id):
             await documents.forget(persona.id)
             self._view.open_beside(persona.id)
             await asyncio.sleep(0)
             self._view.close_deleted(persona.id)
+            for text in discarded:
+                drafts.stash(documents.id or persona.id, text)  # where the person is now
         self._host.show_message(f"Discarded. {back}")
-
-    def action_take_back_discarded(self) -> None:
-        self._host.start(self._take_back_discarded())
-
-    async def _take_back_discarded(self) -> None:
-        documents = self._documents
-        if documents is None:
-            return
-        if persona_id := await documents.recovery.take_back_discarded():
-            if documents.id != persona_id:
-                await self._view.open_persona(persona_id)
-        else:
-            self._host.show_message(
-                "There is nothing to restore, or there is other unsaved text. Save it first."
-            )
 
     def action_external_editor(self) -> None:
         if (bar := self._host.program.main.bar).input.has_focus:
