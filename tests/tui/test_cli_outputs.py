@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import signal
 import subprocess
+import sys
 import time
 import tomllib
 from collections.abc import Iterator
@@ -506,7 +507,10 @@ def test_a_test_is_stopped_and_keeps_what_is_done(place: Workplace, server: Mess
 
 def test_a_signal_before_the_run_begins_still_ends_the_stream(place: Workplace) -> None:
     for pause in (0.1, 0.2, 0.3):
-        process = place.start("run", "kind", "--json", stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        command = [sys.executable, "-m", "tui", "run", "kind", "--json"]  # it loads everything itself
+        process = subprocess.Popen(
+            command, env=place.environment(), stdout=subprocess.PIPE, stderr=subprocess.PIPE
+        )
         time.sleep(pause)
         process.send_signal(signal.SIGTERM)
         printed, _ = process.communicate(timeout=20)

@@ -6,33 +6,41 @@ import json
 import subprocess
 import sys
 
-import pytest
-
 from tests.support.forked import ROOT
 from tests.support.persona_agent import Workplace
 
 PROBE = """
 import json, sys
 from tui.cli.error_handling import run
-try:
-    run(sys.argv[1:])
-except SystemExit as leaving:
-    code = leaving.code
-print(json.dumps({"code": code, "modules": sorted(sys.modules)}), file=sys.stderr)
+for arguments in json.loads(sys.argv[1]):
+    try:
+        run(arguments)
+    except SystemExit as leaving:
+        code = leaving.code
+    print(json.dumps({"code": code, "modules": sorted(sys.modules)}), file=sys.stderr)
 """
+NEEDS_LITTLE = [["--help"], ["--version"], ["list"], ["list", "--json"], ["show", "optimist"]]
+OTHERS = [
+    ["log", "optimist"],
+    ["history", "optimist"],
+    ["chat", "--help"],
+    ["chat", "optimist", "What is the name?", "--model", "offline"],
+    ["doctor"],
+]
 
 
-def modules_after(place: Workplace, *arguments: str) -> set[str]:
+def modules_after(place: Workplace, *commands: list[str]) -> list[set[str]]:
+    """Run commands in one new process; return what was loaded after each of them."""
     done = subprocess.run(
-        [sys.executable, "-c", PROBE, *arguments],
+        [sys.executable, "-c", PROBE, json.dumps(commands)],
         capture_output=True,
         env=place.environment(),
         cwd=ROOT,
         check=False,
     )
-    told = json.loads(done.stderr.decode().splitlines()[-1])
-    assert told["code"] == 0, done.stderr
-    return set(told["modules"])
+    told = [json.loads(line) for line in done.stderr.decode().splitlines() if line.startswith('{"code"')]
+    assert [one["code"] for one in told] == [0] * len(commands), done.stderr
+    return [set(one["modules"]) for one in told]
 
 
 def test_a_persona_is_known_by_its_file_before_the_store_is_loaded(place: Workplace) -> None:
@@ -41,7 +49,7 @@ def test_a_persona_is_known_by_its_file_before_the_store_is_loaded(place: Workpl
         "print([Invocation().has_file(word) for word in ('optimist', 'nobody', '', '../x', '.x', 'a\\0b')], "
         "[name for name in ('pydantic', 'personas.store') if name in sys.modules])"
     )
-    modules_after(place, "list")  # makes the home
+    place.run_here("list")  # makes the home
     done = subprocess.run(
         [sys.executable, "-c", code],
         capture_output=True,
@@ -53,28 +61,12 @@ def test_a_persona_is_known_by_its_file_before_the_store_is_loaded(place: Workpl
     assert done.stdout.strip() == "[True, False, False, False, False, False] []"
 
 
-@pytest.mark.parametrize(
-    "arguments",
-    [
-        ["--help"],
-        ["--version"],
-        ["list"],
-        ["list", "--json"],
-        ["show", "optimist"],
-        ["log", "optimist"],
-        ["history", "optimist"],
-        ["chat", "--help"],
-        ["chat", "optimist", "What is the name?", "--model", "offline"],
-        ["doctor"],
-    ],
-)
 def test_no_command_without_a_screen_imports_the_sdk_the_app_or_tools_it_does_not_need(
-    place: Workplace, arguments: list[str]
+    place: Workplace,
 ) -> None:
-    modules = modules_after(place, *arguments)
-    assert "tui.cli.group" in modules
+    *_, little = modules_after(place, *NEEDS_LITTLE)
+    assert "tui.cli.group" in little and "pydantic" not in little  # where no task is open
     unwanted = ("anthropic", "textual", "httpx2", "mcp", "mcp_types", "uvicorn")
-    assert {name for name in modules if name.split(".")[0] in unwanted} == set()
-    assert "agent.tools.library" not in modules
-    if arguments[0] in ("list", "show"):
-        assert "pydantic" not in modules  # where no task is open
+    for command, modules in zip(OTHERS, modules_after(place, *OTHERS), strict=True):
+        assert {name for name in modules | little if name.split(".")[0] in unwanted} == set(), command
+        assert "agent.tools.library" not in modules | little

@@ -563,7 +563,7 @@ wild_event = st.fixed_dictionaries(
 
 @settings(max_examples=examples(30), deadline=None)
 @given(
-    st.lists(wild_event | anything, max_size=25), st.sampled_from(["", "message_stop", "content_block_delta"])
+    st.lists(wild_event | anything, max_size=12), st.sampled_from(["", "message_stop", "content_block_delta"])
 )
 def test_no_events_make_it_raise_or_break_the_contract(events: list[Any], name: str) -> None:
     wire = Accumulator()
