@@ -8,7 +8,7 @@ from pathlib import Path
 
 from agent.models.scripted import answer
 from personas.files.home import Home
-from tests.support.drafts import leave_chat, recall
+from tests.support.drafts import recall
 from tests.support.program import make_store, program
 from tui.drafts.draft import CHAT
 from tui.drafts.store import DraftStore
@@ -23,30 +23,6 @@ def other_program(home: Home, text: str) -> Iterator[DraftStore]:
     store.close()
 
 
-async def test_a_draft_of_another_window_is_brought_back_by_up(tmp_path: Path) -> None:
-    store = make_store(tmp_path)
-    async with program(store, answer("Yes.")) as p:
-        p.main.focus_chat()
-        p.main.chat_bar.set_draft("mine")
-        await p.main.remember()
-        leave_chat(store.home, {"one": "theirs"})
-        p.main.chat_bar.set_draft("mine, and more")
-        await p.main.remember()
-        await p.told("Another window")
-        await p.press("up")
-        await p.until(lambda: p.main.chat_bar.draft == "theirs")
-        await p.press("down")  # what is shown is remembered once a second
-        await p.until(lambda: p.main.chat_bar.draft == "mine, and more")
-    async with program(store) as p:
-        assert p.main.chat_bar.draft == "mine, and more"
-        p.main.focus_chat()
-        await p.press("up")
-        assert p.main.chat_bar.draft == "theirs"
-        await p.main.remember()
-    left = recall(store.home)
-    assert (left.drafts, left.stashed) == ({"one": "mine, and more"}, {"one": ["theirs"]})
-
-
 async def test_a_program_does_not_take_the_draft_of_one_that_runs(tmp_path: Path) -> None:
     store = make_store(tmp_path)
     with other_program(store.home, "theirs"):
@@ -58,6 +34,9 @@ async def test_a_program_does_not_take_the_draft_of_one_that_runs(tmp_path: Path
         assert p.main.chat_bar.draft == "mine"
         await p.press("up")
         assert p.main.chat_bar.draft == "theirs"
+        await p.main.remember()
+    left = recall(store.home)
+    assert (left.drafts, left.stashed) == ({"one": "mine"}, {"one": ["theirs"]})
 
 
 async def test_a_draft_sent_or_cleared_here_is_not_given_back_and_that_of_the_other_stays(

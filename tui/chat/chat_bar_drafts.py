@@ -138,25 +138,9 @@ class ChatBarDrafts:
         """
         self._context.bar.set_sent(self.unsent.with_stashes(self._context.shown_id, messages))
         sent = self._context.bar.sent
-        for text in (*self._of_other_windows, *(text for text in just_sent if text not in sent.messages)):
-            sent.add(text)
-
-    @property
-    def _of_other_windows(self) -> list[str]:
-        return (
-            self._context.document.unsaved.of_other_windows.get(self._context.shown_id, [])
-            if self._context.document is not None
-            else []
-        )
-
-    def _show_other_windows(self) -> None:
-        """Have Up bring back what was written here in another window, and say so."""
-        sent = self._context.bar.sent
-        new = [text for text in self._of_other_windows if text not in sent.messages]
-        if new and not sent.browsing:
-            for text in new:
+        for text in just_sent:
+            if text not in sent.messages:
                 sent.add(text)
-            self._context.screen.show_message("Another window has a draft here too: Up brings it back.")
 
     # -- storing ------------------------------------------------------------------------------------------
 
@@ -168,7 +152,6 @@ class ChatBarDrafts:
         if self._context.document is not None:
             self.note()
             await self._context.document.write_drafts()
-            self._show_other_windows()
 
     @property
     def _written(self) -> str:

@@ -178,11 +178,6 @@ class DraftStore:
             )
         )
 
-    def others(self, document: str, slot: str) -> list[str]:
-        """Return what other programs have as open drafts in a slot, whether they run or ended, oldest first."""
-        found = self._drafts("slot = ? AND owner <> ?", (slot, self._owner), document)
-        return [draft.text for draft in reversed(found)]
-
     def leave(self, document: str, slot: str, text: str, *, base: str, file: str = "") -> None:
         """Store a draft as one that an ended program left: it was found elsewhere."""
         self._save(secrets.token_hex(8), document, slot, base, text, file, None)

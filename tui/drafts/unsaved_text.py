@@ -45,8 +45,6 @@ class UnsavedText:
         self._writing = threading.RLock()
         self._home_is_gone = False
         self._superseded: list[Draft] = []  # rows of ended programs whose texts are kept elsewhere
-        self.of_other_windows: dict[str, list[str]] = {}
-        """By persona, drafts in the chat bars of other programs, oldest first, as they were at the last `write`."""
 
     # -- notes --------------------------------------------------------------------------------------------
 
@@ -129,8 +127,6 @@ class UnsavedText:
             base, text, file, sending = value
             try:
                 self.store.save(*key, text, base=base, file=file, sending=sending)
-                if key[1] == CHAT:
-                    self._look_at_other_windows(key[0], text)
             except PersonaError as error:
                 refused = str(error)
             else:
@@ -149,10 +145,6 @@ class UnsavedText:
                 self.store.drop(self._superseded[-1])
                 self._superseded.pop()
         return refused
-
-    def _look_at_other_windows(self, persona_id: str, text: str) -> None:
-        others = self.store.others(persona_id, CHAT)
-        self.of_other_windows[persona_id] = [other for other in others if not text.startswith(other)]
 
     # -- recovery -----------------------------------------------------------------------------------------
 
