@@ -5,12 +5,14 @@ from __future__ import annotations
 import random
 from itertools import pairwise
 from pathlib import Path
+from typing import Any
 
 import pyte
 import pytest
 from rich.console import Console
 from rich.segment import Segment
-from textual._compositor import ChopsUpdate, Compositor
+from textual._compositor import ChopsUpdate, Compositor, LayoutUpdate
+from textual.screen import Screen
 from textual.strip import Strip
 
 from agent.models.scripted import answer
@@ -105,6 +107,32 @@ async def test_what_lies_behind_the_panel_is_left_out_and_nothing_looks_differen
         await p.pilot.resize_terminal(70, 18)
         await p.pilot.pause()
         same()
+
+
+async def test_what_was_updated_adds_up_to_the_whole_screen(tmp_path: Path) -> None:
+    async with program(make_store(tmp_path), answer("word " * 300), size=(110, 30), frames=True) as p:
+        terminals = [pyte.Screen(110, 30) for _ in range(2)]
+        updated, whole = (pyte.Stream(terminal) for terminal in terminals)
+        display, kinds = p.app._display, set()
+
+        def feed(stream: pyte.Stream, update: Any) -> None:
+            stream.feed(update.render_segments(p.app.console).replace("\n", "\r\n"))
+
+        def show(screen: Screen[Any], update: Any) -> None:
+            if update is not None:
+                kinds.add(type(update))
+                feed(updated, update)
+            display(screen, update)
+
+        p.app._display = show  # type: ignore[method-assign]
+        p.main.refresh()
+        await p.run_to_end("go")
+        for keys in ("ctrl+o", "f3", "x", "tab", "tab", "tab", "tab", "f4", "escape", "escape", "y"):
+            await p.press(keys)
+            await p.pilot.pause()
+            feed(whole, p.main._compositor.render_full_update())
+            assert terminals[0].buffer == terminals[1].buffer, keys
+        assert kinds == {LayoutUpdate, ChopsUpdate}
 
 
 async def test_a_wide_sign_is_whole_where_a_widget_ends_behind_the_panel(tmp_path: Path) -> None:

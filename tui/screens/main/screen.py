@@ -19,6 +19,7 @@ from textual.containers import Vertical
 from textual.css.types import CSSLocation
 from textual.events import ScreenResume
 from textual.geometry import Size
+from textual.reactive import Reactive
 from textual.screen import ModalScreen, Screen
 from textual.widget import Widget
 from textual.widgets import TextArea
@@ -95,6 +96,9 @@ class MainScreen(Screen[None]):
     BINDINGS: ClassVar[list[BindingType]] = [*bindings("anywhere")]
 
     AUTO_FOCUS = ""  # what has the keys is decided here
+
+    focused: Reactive[Widget | None] = Reactive(None, repaint=False)
+    """What has the keys. Textual would paint the whole screen anew; who gets or loses them paints itself."""
 
     def __init__(
         self, program: PersonaApp, persona_id: str | None = None, first: Persona | None = None
