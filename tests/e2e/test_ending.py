@@ -6,13 +6,11 @@ import shutil
 import signal
 import sys
 import time
-import tomllib
 from pathlib import Path
 
 import pytest
 
 from tests.e2e.test_screen import F1, F3, FAULT, IN_ORDER, folder, prompt_file, start
-from tests.support.terminal_drafts import texts
 
 __all__ = ["folder"]
 
@@ -123,28 +121,3 @@ def test_what_a_slow_disk_has_not_stored_at_the_end_is_given_back_at_the_next_st
         terminal.process.send_signal(signal.SIGTERM)
         assert terminal.ended() == 143
     assert "TYPED. You see" in prompt_file(folder)
-
-
-PASTED = "".join(f"line {number} of a long paste\n" for number in range(15_000))
-
-
-@pytest.mark.parametrize(("where", "how"), [("chat", "SIGTERM"), ("prompt", "SIGHUP"), ("chat", "closed")])
-def test_a_paste_that_is_cut_by_the_end_is_kept_as_far_as_it_came(folder: Path, where: str, how: str) -> None:
-    with start(folder, command=IN_ORDER) as terminal:
-        terminal.until("saved")
-        if where == "prompt":
-            terminal.send(F3)
-            terminal.until("Esc chat")
-        terminal.send(f"typed first \x1b[200~{PASTED}")
-        if how == "closed":
-            terminal.hang_up()
-        else:
-            terminal.process.send_signal(getattr(signal, how))
-        terminal.ended()
-    # Where the home was not open yet, the text is in the private file that the last line names.
-    files = (folder / "state" / "persona-editor").glob("unsaved-*.txt")
-    kept = tomllib.loads(prompt_file(folder))["system_prompt"]
-    kept += "".join([*texts(folder, "chat").values(), *(file.read_text() for file in files)])
-    # What the terminal still held when it was closed nobody has read.
-    came = PASTED if how != "closed" else PASTED[:-100_000]
-    assert f"typed first {came}" in kept

@@ -14,8 +14,6 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from textual.events import Paste
-
 from personas.errors import PersonaError
 
 if TYPE_CHECKING:
@@ -32,9 +30,6 @@ SETTLE = 0.4
 
 SAVE_WITHIN = 2.0
 """Seconds that saving and stopping get after a signal: what the home does not have by then is written elsewhere."""
-
-ON_ITS_WAY = 0.2
-"""Seconds that keys and a paste get after a signal to reach what they are for."""
 
 FILES_WITHIN = 0.3
 """Seconds that the files get after a signal to take what the home has kept: else the next start stores it."""
@@ -98,8 +93,6 @@ class Shutdown:
             return
         self._leaving = code
         log.info("the program ends with code %d", code)
-        if code:
-            await self._take_what_came()
         self._app.main.return_early_input()
         # A disk that hangs: what it does not have goes elsewhere while there is time.
         with suppress(TimeoutError):
@@ -122,23 +115,6 @@ class Shutdown:
         self._app.main.return_early_input()
         self._keep_elsewhere({})
         self._app.exit(1, return_code=1)
-
-    async def _take_what_came(self) -> None:
-        """Let what was typed and pasted before the signal reach its place: of a paste, as far as it came."""
-        from tui.terminal.textual_compat.input_parser import unfinished_paste
-
-        paste = await unfinished_paste(lambda: self.guard is not None and self.guard.has_input)
-        for _ in range(3):  # what the thread that reads has sent is a task of the loop before it is here
-            await asyncio.sleep(0)
-        if paste:
-            self._app.post_message(Paste(paste))
-        with suppress(TimeoutError):
-            async with asyncio.timeout(ON_ITS_WAY):
-                for part in (self._app, self._app.screen, self._app.focused) * 2:
-                    if part is not None and part.is_running:
-                        reached = asyncio.Event()
-                        part.call_later(reached.set)
-                        await reached.wait()
 
     def _end_at_once(self, guard: Guard, code: int) -> None:
         """All is saved: let threads end what they do, give the terminal back and end the process.

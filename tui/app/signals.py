@@ -8,7 +8,6 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import os
-import select
 import signal
 import threading
 from collections.abc import Callable, Mapping
@@ -95,15 +94,6 @@ class Guard:
         if self._last_words():
             self._restore()
         self._end(code)
-
-    @property
-    def has_input(self) -> bool:
-        """Whether the terminal, if it is there, has sent something that nobody has read."""
-        number = self._files[0]
-        try:
-            return not is_gone(number) and bool(select.select([number], [], [], 0)[0])
-        except (OSError, ValueError):
-            return False
 
     def _leave_soon(self, code: int) -> None:
         """Have the loop leave; also a signal's handler: it may come in the midst of anything, so no locks in here."""

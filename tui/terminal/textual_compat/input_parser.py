@@ -17,11 +17,9 @@ Figures: a paste of 1 MB takes 0.01 s of the thread that reads, with Textual's p
 
 from __future__ import annotations
 
-import asyncio
 import re
 from collections.abc import Callable, Iterable, Iterator
 from time import monotonic
-from typing import ClassVar
 
 from textual import constants, events
 from textual._xterm_parser import BRACKETED_PASTE_END as PASTE_END
@@ -113,13 +111,6 @@ class InputParser(XTermParser):
         self._paste: list[str] | None = None
         self._unfinished = ""  # the beginning of a sequence, of which the rest is to come
         super().__init__(debug)
-
-    def take_unfinished_paste(self) -> str:
-        """Return what has come of a paste whose end mark has not; mostly nothing."""
-        if self._paste is None:
-            return ""
-        parts, self._paste = self._paste, []
-        return "".join(parts)
 
     def feed(self, data: str) -> Iterable[Message]:
         """Take what the terminal sent in one read; yield the messages it makes."""
@@ -243,11 +234,8 @@ def _as_kitty(sequence: str) -> str:
 class TerminalParser(InputParser):
     """The parser of this process's terminal."""
 
-    latest: ClassVar[TerminalParser | None] = None
-
     def __init__(self, debug: bool = False) -> None:
         super().__init__(debug)
-        TerminalParser.latest = self
         self._typed_ahead = _unread_bytes()
 
     def feed(self, data: str) -> Iterable[Message]:
@@ -271,22 +259,6 @@ def _unread_bytes() -> int:
         return int.from_bytes(fcntl.ioctl(sys.__stdin__.fileno(), termios.FIONREAD, bytes(4)), sys.byteorder)
     except (ImportError, AssertionError, OSError, ValueError):
         return 0
-
-
-async def unfinished_paste(has_input: Callable[[], bool]) -> str:
-    """Return what has come of a paste whose end has not, for a program that ends now; mostly nothing.
-
-    Args:
-        has_input: says whether the terminal has sent something that is not read yet; that is waited for, a moment long.
-    """
-    if (parser := TerminalParser.latest) is None:
-        return ""
-    for _ in range(100):
-        if not has_input():
-            break
-        await asyncio.sleep(0.001)
-    await asyncio.sleep(0.01)  # what was read last is being parsed
-    return parser.take_unfinished_paste()
 
 
 def install() -> None:
