@@ -472,7 +472,7 @@ class ConversationManager:
     async def mark_found(self, conversation: Conversation, turns: Sequence[Turn]) -> None:
         """Say among these turns where the steps of tasks of earlier programs began, and how those tasks ended."""
         assert conversation.chat is not None
-        found = await asyncio.to_thread(found_marks, conversation.chat, conversation.task, turns)
+        found = await asyncio.to_thread(found_marks, conversation.chat, turns)
         conversation.marks.update(found)
 
     async def close(self, seconds: float) -> None:

@@ -52,14 +52,13 @@ def ending_mark(chat: Chat, task: Job, until: str | None = None) -> CustomTurn:
     )
 
 
-def found_marks(chat: Chat, last: Job | None, turns: Sequence[Turn]) -> dict[str, list[CustomTurn]]:
+def found_marks(chat: Chat, turns: Sequence[Turn]) -> dict[str, list[CustomTurn]]:
     """Return the marks of the tasks of earlier programs that stand among these turns, by the turn before each.
 
     Reads the disk; what cannot be read makes no marks.
 
     Args:
         chat: the conversation.
-        last: its last task as it is now.
         turns: a stretch of it.
     """
     from agent.jobs.job_log import past
@@ -83,11 +82,6 @@ def found_marks(chat: Chat, last: Job | None, turns: Sequence[Turn]) -> dict[str
             until = None if final[mark.job.id] is mark else mark.job.ended_at
             shown = ending_mark(chat, mark.job, until)
         found.setdefault(mark.after, []).append(shown)
-    # The log of an earlier version of this program, or of one that died, does not say where a task ended.
-    ended = {task.id: task for task in tasks} | ({last.id: last} if last is not None else {})
-    for task in ended.values():
-        if task.id not in final and task.kind == "task" and (place := place_of_ending(task, turns)) in here:
-            found.setdefault(str(place), []).append(ending_mark(chat, task))
     return found
 
 
@@ -101,24 +95,3 @@ def read_conversation(chat: Chat) -> list[Turn]:
 
     session_id = chat.session_id
     return read_recent(chat.store, chat.persona_id, session_id) if session_id is not None else []
-
-
-def place_of_ending(task: Job, turns: Sequence[Turn]) -> str | None:
-    """Return the id of the turn with which a task that is over ended; None where it cannot be told."""
-    from agent.core.tool import TASK_COMPLETE
-    from agent.core.turns import FAILED, NoticeTurn, ToolCallTurn, ToolResultTurn
-
-    stops = {"cancelled": "stopped", "limit": "limit", "error": FAILED}
-    begun, calls = False, set()
-    for turn in turns:
-        begun = begun or turn.id == task.prompt_turn_id
-        if not begun:
-            continue
-        if isinstance(turn, ToolCallTurn) and turn.tool_name == TASK_COMPLETE:
-            calls.add(turn.tool_use_id)
-        elif isinstance(turn, ToolResultTurn) and turn.tool_use_id in calls:
-            if task.status == "completed" and not turn.is_error:
-                return turn.id
-        elif isinstance(turn, NoticeTurn) and turn.kind and turn.kind == stops.get(task.status):
-            return turn.id
-    return None
