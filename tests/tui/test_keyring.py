@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import threading
 from typing import Any
 
 import pytest
@@ -34,14 +33,11 @@ class Ring:
     ) -> None:
         self._kept: dict[tuple[str, str], str] = {}
         self._module, self._fails, self._keeps = module, fails, keeps
-        self.waits: threading.Event | None = None
 
     def get_keyring(self) -> Any:
         return type("Keyring", (), {"__module__": self._module})()
 
     def _do(self) -> None:
-        if self.waits is not None:
-            self.waits.wait()
         if self._fails is not None:
             raise self._fails(f"its own words with {SECRET}")
 
@@ -114,15 +110,6 @@ def test_what_is_wrong_is_said_without_the_keyrings_own_words(
             call()
         assert said in str(told.value)
         assert SECRET not in f"{told.value} {told.value.__cause__}"
-
-
-def test_a_keyring_that_does_not_answer_holds_nobody_up(use: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(keyring, "LONGEST", 0.05)
-    ring = use(Ring())
-    ring.waits = threading.Event()
-    with pytest.raises(ConfigError, match="does not answer"):
-        keyring.stored_key()
-    ring.waits.set()
 
 
 def test_without_the_package_it_is_said_what_to_do(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,6 +1,6 @@
-"""The model's key in the system's keyring, by the package `keyring` where the person has installed it. Blocking.
+"""The model's key in the system's keyring, by the package `keyring` where the person has installed it.
 
-A keyring may ask the person for its password and wait: it is asked in a thread that holds nobody up for ever.
+Blocking: a keyring may ask the person for its password and wait.
 """
 
 from __future__ import annotations
@@ -8,21 +8,16 @@ from __future__ import annotations
 import importlib
 from collections.abc import Callable
 from importlib.util import find_spec
-from queue import Empty, SimpleQueue
-from threading import Thread
 from typing import Any
 
 from personas.errors import PersonaError
 from tui.settings.schema import APP, ConfigError
 
 ENTRY = "api-key"
-LONGEST = 60.0
-"""Seconds the keyring may take: it may ask for a password."""
 
 NOT_INSTALLED = "the package keyring is not installed; install it, or unset api_key_in_keyring"
 NO_KEYRING = "there is no keyring on this system; set ANTHROPIC_API_KEY or api_key_command instead"
 LOCKED = "the keyring is locked; unlock it and try again"
-SLOW = "the keyring does not answer; look for a window that asks for its password"
 
 KEEP_NOTHING = ("keyring.backends.fail", "keyring.backends.null")
 """What the package chooses where the system has no keyring, and where it was turned off."""
@@ -101,28 +96,16 @@ def _ask(call: Callable[[Any], Any]) -> Any:
     """Return what the keyring answers.
 
     Raises:
-        KeyringRefused: it is not there, locked, too slow, or refuses; nothing of its own words is passed on.
+        KeyringRefused: it is not there, locked, or refuses; nothing of its own words is passed on.
     """
     try:
         ring = _ring()
     except ImportError:
         raise KeyringRefused(NOT_INSTALLED) from None
-    answers: SimpleQueue[tuple[Any, Exception | None]] = SimpleQueue()
-
-    def work() -> None:
-        try:
-            answers.put((call(ring), None))
-        except Exception as error:  # noqa: BLE001 - its backends raise what they like
-            answers.put((None, error))
-
-    Thread(target=work, name="keyring", daemon=True).start()
     try:
-        answer, error = answers.get(timeout=LONGEST)
-    except Empty:
-        raise KeyringRefused(SLOW) from None
-    if error is not None:
+        return call(ring)
+    except Exception as error:  # noqa: BLE001 - its backends raise what they like
         raise KeyringRefused(_why(error)) from None
-    return answer
 
 
 def _why(error: Exception) -> str:
