@@ -34,7 +34,7 @@ async def opened(p: Program, kind: type[Screen[object]]) -> VirtualList:
     return rows
 
 
-@pytest.mark.parametrize("charset", [Charset(), Charset(("ascii",))])
+@pytest.mark.parametrize("charset", [Charset(utf8=True), Charset(utf8=False)])
 def test_each_sign_is_another_in_ascii_too(charset: Charset) -> None:
     all_of_them = [POINTER, CURRENT, MARK, *SIGNS.values()]
     shown = ["".join(text for text, _ in charset.pieces(sign)) for sign in all_of_them]

@@ -107,7 +107,7 @@ def test_each_command_has_one_line_that_fits_a_small_terminal() -> None:
 
 
 FIRST = f"/{next(iter(COMMANDS))}"
-ASCII = Charset(("ascii",))
+ASCII = Charset(utf8=False)
 
 
 def listed(p: Program) -> list[str]:

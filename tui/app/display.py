@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any, Protocol, cast
 
@@ -103,7 +102,7 @@ class Display:
         self._app.charset = charset = self._taken()
         if not self._app.is_headless:
             spell_out_too(None if charset is None else charset.keeps)
-        if charset is not None and not charset.takes_all:
+        if charset is not None and not charset.utf8:
 
             def send(data: str) -> None:
                 write(charset.bare(data))
@@ -116,7 +115,7 @@ class Display:
             return None
         from tui.terminal.ascii_fallback import charset_of
 
-        return charset_of(self._env, getattr(sys.__stderr__, "encoding", None) or "ascii")
+        return charset_of(self._env)
 
 
 def unknown_theme(name: str, themes: Iterable[str]) -> str:

@@ -2,12 +2,11 @@
 
 Signs of this program (box drawing and scroll bars are not ours to choose) become ASCII. What people and models wrote
 stays as it is where the terminal takes UTF-8. Where it does not, one letter too many may be a command to it (`Ý` in
-UTF-8 holds the byte that begins a title): there a sign that it cannot hold is a highlighted stand-in.
+UTF-8 holds the byte that begins a title): there whatever is not ASCII is a highlighted stand-in.
 """
 
 from __future__ import annotations
 
-import codecs
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -40,32 +39,22 @@ class Charset:
     """What a terminal takes that shows our signs in ASCII.
 
     Args:
-        encodings: those that a sign must be the same in, to be sent; none where the terminal takes UTF-8.
+        utf8: whether it takes UTF-8, so that every text may be sent; nothing but ASCII is where it does not.
     """
 
-    encodings: tuple[str, ...] = ()
-
-    @property
-    def takes_all(self) -> bool:
-        """Whether the terminal takes UTF-8: every text may be sent."""
-        return not self.encodings
+    utf8: bool
 
     def holds(self, text: str) -> bool:
         """Whether every character may be sent as it is."""
-        return text.isascii() or self.takes_all or all(map(self._holds, text))
-
-    def _holds(self, sign: str) -> bool:
-        return sign.isascii() or _is_held(sign, self.encodings)
+        return self.utf8 or text.isascii()
 
     def keeps(self, sign: str) -> bool:
         """Whether a character is shown as itself wherever it stands: else a text that is compared spells it out."""
-        return sign.isascii() or (ord(sign) not in _ALIKE and self.holds(sign))
+        return sign.isascii() or (self.utf8 and ord(sign) not in _ALIKE)
 
     def bare(self, output: str) -> str:
         """Return terminal output, escape sequences and all, with `?` for what must not be sent."""
-        if self.holds(output):
-            return output
-        return _NOT_ASCII.sub(lambda match: match.group() if self._holds(match.group()) else "?", output)
+        return output if self.holds(output) else _NOT_ASCII.sub("?", output)
 
     def pieces(self, text: str, *, theirs: bool = False) -> tuple[Piece, ...]:
         """Return what to show for a text of one style: pieces that together are as many cells wide.
@@ -75,15 +64,6 @@ class Charset:
             theirs: it is where people and models write, and has no sign of ours but frames.
         """
         return _pieces(self, text, theirs)
-
-
-@lru_cache(4096)
-def _is_held(sign: str, encodings: tuple[str, ...]) -> bool:
-    try:
-        coded = {sign.encode(encoding) for encoding in encodings}
-    except UnicodeEncodeError:
-        return False
-    return len(coded) == 1 and coded.pop()[0] >= 0xA0  # below are the controls of 8 bits
 
 
 @lru_cache(4096)
@@ -99,7 +79,7 @@ def _pieces(charset: Charset, text: str, theirs: bool) -> tuple[Piece, ...]:
     pieces: list[Piece] = []
     for start, end, width in split_graphemes(text)[0]:
         cluster = text[start:end]
-        is_same = charset.holds(cluster)
+        is_same = cluster.isascii()
         shown = cluster if is_same else _ALIKE.get(ord(cluster)) if len(cluster) == 1 else None
         if shown is None:
             shown = "?" * width
@@ -110,22 +90,8 @@ def _pieces(charset: Charset, text: str, theirs: bool) -> tuple[Piece, ...]:
     return tuple(pieces)
 
 
-def charset_of(environment: Mapping[str, str], coding: str) -> Charset:
-    """Return what the terminal takes by the locale.
-
-    Args:
-        environment: as `os.environ`.
-        coding: how this process encodes what it writes to the terminal.
-    """
+def charset_of(environment: Mapping[str, str]) -> Charset:
+    """Return what the terminal takes by the locale in an environment like `os.environ`."""
     locale = locale_of(environment)
     language, _, encoding = locale.partition("@")[0].partition(".")
-    if "utf" in locale.lower() or not (encoding or language in ("C", "POSIX")):
-        return Charset()
-    return Charset((_known(encoding), _known(coding)))
-
-
-def _known(encoding: str) -> str:
-    try:
-        return codecs.lookup(encoding).name
-    except LookupError:
-        return "ascii"
+    return Charset(utf8="utf" in locale.lower() or not (encoding or language in ("C", "POSIX")))
