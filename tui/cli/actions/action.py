@@ -39,9 +39,9 @@ _SHORT = "%Y-%m-%d %H:%M"
 
 @click.group()
 def action() -> None:
-    """Work that is done while nobody watches.
+    """Scheduled, unattended work.
 
-    By the agent, by the persona itself, or as a run of its test inputs; at a time, again and again, or by hand.
+    Done by the agent, by the persona itself, or as a run of its test inputs; once, on a schedule, or by hand.
 
     \b
     persona action new "Nightly check" --persona mentor --kind test --cron "0 3 * * 1-5"
@@ -81,7 +81,7 @@ def list_command(invocation: Invocation, as_json: bool) -> None:
 @json_option("Print the action with its state as JSON.")
 @click.pass_obj
 def show(invocation: Invocation, action_id: str, as_json: bool) -> None:
-    """Show an action, where it stands, and what it does.
+    """Show an action, its state, and what it does.
 
     \b
     persona action show nightly-check

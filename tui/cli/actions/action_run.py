@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 def run_command(invocation: Invocation, action_id: str, as_json: bool, wait: float | None) -> None:
     """Run an action now and wait for it; it need not be approved.
 
-    Questions are answered as with `persona chat --task`. Of a run of test inputs the exit code is that of `persona test`.
+    Questions are answered as with `persona chat --task`. For a run of test inputs the exit code is that of `persona test`.
 
     \b
     persona action run nightly-check

@@ -40,8 +40,8 @@ LEAVE_SECONDS = 2.0
 def worker_command(invocation: Invocation, once: bool, jobs: int, while_open: bool) -> None:
     """Run approved actions when they are due.
 
-    It works until you end it, in a terminal, under tmux or systemd. Any number of workers may do so at the same time: each
-    run is run once, and what a worker leaves undone another one takes over.
+    It runs until you end it, in a terminal, under tmux or systemd. Several workers may run at the same time: each run
+    is done once, and what a worker leaves unfinished another one takes over.
 
     \b
     persona worker

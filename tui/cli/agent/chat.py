@@ -39,9 +39,9 @@ def chat(
     review: bool,
     wait: float | None,
 ) -> None:
-    """Say something to the agent of a persona.
+    """Send a message to the agent of a persona.
 
-    Its answer is printed while it comes.
+    The answer is printed while it arrives.
 
     `-` as the message reads it from stdin. When a task asks something, the next line of stdin answers it. With
     nobody there to answer it ends with exit code 3 and waits for `persona reply`: at the end of stdin at once, on a
@@ -53,7 +53,7 @@ def chat(
 
     With --to or --all each persona's agent gets the message, some at a time. What was changed of each is printed when its
     job is over, and one undo, of any of them, undoes all of it. Where one fails the others go on, and the exit code is
-    1. What one asks waits for `persona reply`.
+    1. Questions wait for `persona reply`.
 
     \b
     persona chat optimist "make the second line warmer"

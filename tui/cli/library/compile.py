@@ -118,7 +118,7 @@ def manifest(invocation: Invocation, /, persona_id: str, as_json: bool, **given:
 @json_option("Print {text, lines, pieces, left_out, missing}.")
 @click.pass_obj
 def explain(invocation: Invocation, /, persona_id: str, summary: bool, as_json: bool, **given: Any) -> None:
-    """Show where each line of the effective prompt is from.
+    """Show where each line of the effective prompt comes from.
 
     That is a document, a key and a line in its text, and the level: override, stage or own.
 

@@ -259,7 +259,7 @@ def stages() -> None:
 @json_option(RESULT)
 @click.pass_obj
 def add_stage(invocation: Invocation, /, arc: str, stage: str, as_json: bool, **given: Any) -> None:
-    """Add a stage to an arc, behind the others.
+    """Add a stage to an arc, after the others.
 
     \b
     persona arc stage add redemption cold --condition "until somebody is kind twice" --part icy

@@ -39,7 +39,7 @@ def ask(
 ) -> None:
     """Send a message to personas and print what they answer.
 
-    Nothing of them is changed. In turn, each hears the earlier answers by name. `-` as the message reads it from stdin.
+    Nothing is changed. In turn, each hears the earlier answers by name. `-` as the message reads it from stdin.
 
     \b
     persona ask "I lost my job." --to optimist,skeptic

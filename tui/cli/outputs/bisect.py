@@ -61,8 +61,8 @@ def bisect(
 ) -> None:
     """Find the version that changed the verdict of a test input.
 
-    Each version it looks at is run several times, until chance can be told from a change. Where it cannot be told, the
-    versions in between are named. What is stored is used again, so a run that was stopped goes on.
+    Each version it looks at is run several times, until chance can be told from a change. If that is impossible, the
+    versions in between are named. Stored outputs are used again, so a stopped run continues.
 
     \b
     persona bisect optimist --input rain

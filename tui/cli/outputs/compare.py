@@ -50,7 +50,7 @@ def compare(
 ) -> None:
     """Compare two versions of a persona on its test inputs.
 
-    What is missing is run first. A and B are versions. Without A it is the last named one, or the one before the agent's
+    Missing outputs are run first. A and B are versions. Without A it is the last named one, or the one before the agent's
     last run, if need be an earlier one with another prompt; without B the text as it is now. Inputs, expectations and
     settings are those of now. Exit code 1: an expectation fails in B.
 

@@ -51,9 +51,9 @@ def coverage(
     dry_run: bool,
     as_json: bool,
 ) -> None:
-    """Show what each piece of the prompt is good for.
+    """Show which pieces of the prompt the tests cover.
 
-    Each section, paragraph and bullet is taken out in turn, and the test inputs are run without it. A run of the whole
+    Each section, paragraph and bullet is removed in turn, and the test inputs are run without it. A run of the whole
     prompt shows first how much verdicts and answers differ by chance.
 
     \b

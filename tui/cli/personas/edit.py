@@ -33,7 +33,7 @@ class EditFailed(PersonaError):
 def edit(invocation: Invocation, persona_id: str) -> None:
     """Edit a persona's file in $VISUAL or $EDITOR.
 
-    A broken file is opened too, to mend it.
+    A broken file is opened too, to fix it.
 
     \b
     persona edit optimist

@@ -35,8 +35,8 @@ def export(
 ) -> None:
     """Write a persona as a file of another program.
 
-    The text is the effective prompt. What the other format does not have is told on stderr. A file that is there is refused; Markdown goes
-    into it between two markers, and the rest of it stays.
+    The text is the effective prompt. What the other format cannot hold is listed on stderr. An existing file is not
+    overwritten; Markdown goes into it between two markers, and the rest of it stays.
 
     \b
     persona export mentor --to claude --out .claude/agents/mentor.md

@@ -25,8 +25,7 @@ regex_option = click.option(
 def find(invocation: Invocation, text: str, is_regex: bool, among: tuple[str, ...], as_json: bool) -> None:
     """Find TEXT in prompts, test inputs, outputs and the library.
 
-    Each line in which it stands is printed once, with where it is. Letter case makes no difference, but in a regular
-    expression.
+    Each line that contains it is printed once, with its place. Letter case counts only in a regular expression.
 
     \b
     persona find "refund"

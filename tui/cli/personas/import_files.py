@@ -56,7 +56,7 @@ def import_command(
     """Import personas from files of other programs.
 
     PATH is a file, or a folder whose files are looked through. The report says where each field went, and what was left
-    out and why. One undo, of any of the personas, takes the whole import back. Exit code 1: a file could not be imported.
+    out and why. One undo, of any of the personas, undoes the whole import. Exit code 1: a file could not be imported.
 
     \b
     persona import .claude/agents

@@ -112,8 +112,8 @@ def move_inputs(
 ) -> None:
     """Move test inputs to another persona.
 
-    What is expected of them comes along. One undo, of either persona, reverts it. An id that is taken there gets a number. Comments that touch a test input
-    come along, except where a file writes test inputs in braces. Outputs stay behind.
+    Their expectations move with them. One undo, of either persona, reverts it. An id that is taken there gets a number.
+    Comments that touch a test input move too, except where a file writes test inputs in braces. Outputs stay behind.
     """
     _move(ctx, input_ids, other, dry_run, as_json, is_copy=False)
 
@@ -172,7 +172,7 @@ def import_inputs(ctx: click.Context, file: str, column: str, dry_run: bool, as_
 def export_inputs(ctx: click.Context, file: str) -> None:
     """Write them as JSON Lines, which `import` reads.
 
-    A file that is there is not overwritten. `-` is stdout.
+    An existing file is not overwritten. `-` is stdout.
     """
     from personas.input_records import write_inputs
     from personas.input_sets import tables_of

@@ -30,8 +30,8 @@ REQUEST_SHOWN = 60
 def log(invocation: Invocation, persona_id: str, as_json: bool) -> None:
     """List the versions of a persona, newest first.
 
-    A line says what changed, who did it and why. Version 0, the first text, is not listed. Proposals that wait for your
-    word stand above the versions; they have a name and no number.
+    A line says what changed, who did it and why. Version 0, the first text, is not listed. Proposals that need review
+    are listed above the versions; they have a name and no number.
 
     \b
     persona log optimist
@@ -151,7 +151,7 @@ def restore(
 def undo(invocation: Invocation, persona_id: str, version: str | None, as_json: bool) -> None:
     """Undo the last change.
 
-    A change is one run of the agent, or what you typed in one go. Again, the one before is undone. With VERSION, the
+    A change is one run of the agent, or what you typed in one go. Called again, it undoes the one before. With VERSION, the
     change that made it is undone and what was written since stays; if it was an undo, it is redone.
 
     \b
