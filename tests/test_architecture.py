@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+import re
+from collections.abc import Iterable, Iterator
 from functools import cache
 from pathlib import Path
 
 import grimp
 import pytest
+import textual
 
 ROOT = Path(__file__).parent.parent
+TEXTUAL = Path(textual.__file__).parent
 
 
 def sources(package: str) -> list[Path]:
@@ -48,6 +51,27 @@ def test_private_modules_of_textual_are_imported_in_one_place() -> None:
         if any(name.startswith("textual.") and "._" in name for name in names):
             found.append(source)
     assert [str(source) for source in found if compat not in source.parents] == []
+
+
+def test_private_attributes_of_textual_are_used_in_one_place() -> None:
+    """Names that ours have too are not told apart, nor what a widget of ours has from the one that it derives from."""
+    ours = [source for source in sources("tui") if "textual_compat" not in source.parts]
+    foreign = private_names(TEXTUAL.rglob("*.py")) - private_names(ours)
+    found = [
+        f"{source}:{node.lineno}: {node.attr}"
+        for source in ours
+        for node in ast.walk(tree(source))
+        if isinstance(node, ast.Attribute)
+        and node.attr in foreign
+        and ast.unparse(node.value) not in ("self", "os")
+    ]
+    assert found == []
+
+
+def private_names(sources: Iterable[Path]) -> set[str]:
+    """Return the private attributes and methods that the classes in some modules have."""
+    text = "\n".join(source.read_text("utf-8") for source in sources)
+    return set(re.findall(r"(?:self\.|def |^    )(_[a-z]\w*)", text, re.MULTILINE))
 
 
 def test_no_more_than_two_modules_import_one_another() -> None:

@@ -26,10 +26,10 @@ from tui.settings.validation import CONNECTING
 from tui.terminal.palette import readable
 from tui.terminal.sanitise import shortened
 from tui.terminal.textual_compat import graphemes, handlers
-from tui.terminal.textual_compat.diff_rendering import FrontCompositor, paint_promptly
+from tui.terminal.textual_compat.diff_rendering import draw_from_front, paint_promptly
 from tui.terminal.textual_compat.key_order import KeyQueue
 from tui.terminal.textual_compat.terminal_app import TerminalApp
-from tui.terminal.textual_compat.toasts import ToastRack, remove_toast
+from tui.terminal.textual_compat.toasts import ToastRack, dismiss, notifications
 from tui.widgets.plain_text import content
 
 if TYPE_CHECKING:
@@ -119,7 +119,7 @@ class PersonaApp(TerminalApp, inherit_bindings=False):
             paint_promptly()
         screen = self._make_screen(self, self._persona_id, self._first)
         if self.settings.repaint == "changed":
-            screen._compositor = FrontCompositor()
+            draw_from_front(screen)
         return screen
 
     @property
@@ -131,12 +131,6 @@ class PersonaApp(TerminalApp, inherit_bindings=False):
     def capabilities(self) -> Capabilities:
         """What the terminal can do."""
         return self.appearance.capabilities
-
-    @property
-    def loop(self) -> asyncio.AbstractEventLoop:
-        """The loop the program runs in."""
-        assert self._loop is not None
-        return self._loop
 
     def on_mount(self) -> None:
         self.set_keymap(textual_keymap(self.settings.keys))
@@ -150,13 +144,8 @@ class PersonaApp(TerminalApp, inherit_bindings=False):
         """Leave as by the command: saved, and asked where something would be lost."""
         self.main.action_leave()
 
-    def _handle_exception(self, error: Exception) -> None:
-        # What Textual would print is a traceback with local variables, and those hold people's texts.
+    def failed(self, error: Exception) -> None:
         self.shutdown.by_fault(error)
-        super()._handle_exception(error)
-
-    def _print_error_renderables(self) -> None:
-        self._exit_renderables.clear()
 
     def get_theme(self, theme_name: str) -> Theme | None:
         theme = super().get_theme(theme_name)
@@ -318,10 +307,10 @@ class PersonaApp(TerminalApp, inherit_bindings=False):
             markup=False,
         )
 
-    def _on_notify(self, event: Notify) -> None:
+    def on_notify(self, event: Notify) -> None:
         # Comes before the handler of the base class, which shows it.
         new, hides = event.notification, self._hides_messages()
-        earlier = self._unseen if hides else self._notifications
+        earlier = self._unseen if hides else notifications(self)
         self._dismiss_notifications(
             messages_to_dismiss(earlier, new, None if hides else self.size, self._rows_for_messages())
         )
@@ -336,16 +325,14 @@ class PersonaApp(TerminalApp, inherit_bindings=False):
     def take_back(self, is_over: Callable[[str], bool]) -> None:
         """Show no longer what was told and is over."""
         self._dismiss_notifications(
-            [one for one in [*self._notifications, *self._unseen] if is_over(one.message)]
+            [one for one in [*notifications(self), *self._unseen] if is_over(one.message)]
         )
 
-    def _dismiss_notifications(self, notifications: Iterable[Notification]) -> None:
-        for one in notifications:
-            self._unnotify(one, refresh=False)
+    def _dismiss_notifications(self, dismissed: Iterable[Notification]) -> None:
+        for one in dismissed:
+            dismiss(self, one)
             if one in self._unseen:
                 self._unseen.remove(one)
-            for shown in self.screen_stack:
-                remove_toast(shown, one)
 
     def _hides_messages(self) -> bool:
         """Whether what is told is not shown now, the terminal being too small. A dialog shows it when it is seen."""
@@ -354,7 +341,7 @@ class PersonaApp(TerminalApp, inherit_bindings=False):
     def show_messages_when_seen(self) -> None:
         """Keep messages while they are not shown, however long that is, and show them then."""
         if self._hides_messages():
-            self._unseen += [one for one in self._notifications if one not in self._unseen]
+            self._unseen += [one for one in notifications(self) if one not in self._unseen]
         elif self._unseen and len(self.screen_stack) == 1:
             unseen = [*self._unseen]
             self._dismiss_notifications(unseen)
@@ -372,7 +359,7 @@ class PersonaApp(TerminalApp, inherit_bindings=False):
         for screen in self.screen_stack[:1]:
             heads = [one.region.bottom for one in screen.query("#prompt-banner")]
             rows, head = self._rows_for_messages(), max(heads, default=0)
-            down = rows_below([*self._notifications, *new], self.size, rows, head)
+            down = rows_below([*notifications(self), *new], self.size, rows, head)
             for rack in screen.query_children(ToastRack):
                 rack.styles.max_height = rows - down
                 rack.styles.offset = (0, down)
@@ -384,21 +371,17 @@ class PersonaApp(TerminalApp, inherit_bindings=False):
     async def _copy(self, text: str) -> None:
         from tui.terminal.clipboard import copy
 
-        driver = self._driver
         sequences: list[str] = []
         copied = await asyncio.to_thread(
             copy,
             text,
-            write=sequences.append if driver is not None else None,
+            write=sequences.append if self.has_driver else None,
             remote=self.capabilities.remote,
             tmux=self.capabilities.tmux,
             screen=self.capabilities.screen,
         )
-        if driver is not None:
-            for sequence in sequences:
-                driver.write(sequence)
-            driver.flush()
-        self._clipboard = text
+        self.send(*sequences)
+        self.keep_copied(text)
         self.show_message(copied.message)
 
     def copy_to_clipboard(self, text: str) -> None:
@@ -409,13 +392,10 @@ class PersonaApp(TerminalApp, inherit_bindings=False):
         """Tell a person who looks elsewhere what has happened, if they want that."""
         from tui.app.desktop_notify import announcement
 
-        driver = self._driver
-        if driver is None or self.app_focus:
-            return
-        sequence = announcement(self.settings.notify, what, self._env, self.capabilities)
-        if sequence:
-            driver.write(sequence)
-            driver.flush()
+        if not self.app_focus and (
+            sequence := announcement(self.settings.notify, what, self._env, self.capabilities)
+        ):
+            self.send(sequence)
 
     async def on_event(self, event: Event) -> None:
         if self.keys.is_there and self.screen_stack and not event.is_forwarded and self.screen.ignores(event):  # type: ignore[attr-defined]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from typing import TYPE_CHECKING, Any, Protocol, cast
+from typing import TYPE_CHECKING, Protocol, cast
 
 from tui.terminal.capabilities import Calm, Capabilities, Colours, detect
 from tui.terminal.sanitise import spell_out_too
@@ -26,13 +26,13 @@ class DisplayedApp(Protocol):
     animation_level: AnimationLevel
     charset: Charset | None
     settings: Settings
-    _driver: Any  # Textual's, with its `write` replaced
 
     @property
     def available_themes(self) -> Mapping[str, Theme]: ...
     @property
     def is_headless(self) -> bool: ...
     def take_terminal(self) -> None: ...
+    def change_output(self, change: Callable[[str], str] | None) -> None: ...
     def redraw(self) -> None: ...
     def call_later(self, callback: Callable[..., object], *args: object, **kwargs: object) -> bool: ...
     def show_message(self, message: str, *, error: bool = False) -> None: ...
@@ -54,14 +54,11 @@ class Display:
         self._env = env
         self.capabilities = self._detected()
         self._warned_of_theme = ""
-        self._write_as_it_is: Callable[[str], None] = lambda _data: None
 
     def begin(self) -> None:
         """The program begins: show the theme, and send what this terminal can show."""
         self._show_theme()
-        if (driver := self._app._driver) is not None:
-            self._write_as_it_is = driver.write
-            self._choose_signs()
+        self._choose_signs()
         if self.capabilities.calm:
             self._app.animation_level = "none"
         self._app.take_terminal()
@@ -96,18 +93,10 @@ class Display:
 
     def _choose_signs(self) -> None:
         """Send signs in ASCII, or as they are."""
-        if (driver := self._app._driver) is None:
-            return
-        send = write = self._write_as_it_is
         self._app.charset = charset = self._taken()
         if not self._app.is_headless:
             spell_out_too(None if charset is None else charset.keeps)
-        if charset is not None and not charset.utf8:
-
-            def send(data: str) -> None:
-                write(charset.bare(data))
-
-        driver.write = send
+        self._app.change_output(None if charset is None or charset.utf8 else charset.bare)
 
     def _taken(self) -> Charset | None:
         """Return what the terminal takes; None where it takes everything, our signs too."""

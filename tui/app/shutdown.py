@@ -127,9 +127,7 @@ class Shutdown:
             waiting.start()
             waiting.join(THREADS_WITHIN)
         try:
-            if self._app._driver is not None:
-                self._app._driver.stop_application_mode()
-                self._app._driver.close()
+            self._app.leave_terminal()
         finally:
             for handler in logging.getLogger().handlers:
                 handler.flush()

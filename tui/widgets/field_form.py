@@ -14,6 +14,7 @@ from textual.widget import Widget
 
 from tui.document.text_slot import TextSlot
 from tui.drafts.draft import FIELD
+from tui.terminal.textual_compat.screen_hooks import has_keys
 from tui.widgets.plain_text import LiteralLabel, in_one_line
 from tui.widgets.text.line_input_undo import LineInputUndo
 
@@ -164,7 +165,7 @@ class FieldForm(VerticalScroll, can_focus=False):
 
     def _has_keys(self, field: LineInput) -> bool:
         """Whether a field has the focus, or will have it once the terminal has its focus back."""
-        return not field.disabled and field in (self.screen.focused, self.app._last_focused_on_app_blur)
+        return not field.disabled and has_keys(field, self.screen)
 
     # -- undo -----------------------------------------------------------------------------------------
 

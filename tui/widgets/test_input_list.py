@@ -16,6 +16,7 @@ from textual.message import Message
 from tui.commands.registry import bindings, keymap_of, sentence
 from tui.drafts.draft import INPUT
 from tui.outputs.labels import SIGNS
+from tui.terminal.textual_compat.screen_hooks import has_keys
 from tui.terminal.visible_controls import from_shown, is_editable, pasted
 from tui.widgets.plain_text import label
 from tui.widgets.text.document_editor import FRESH, DocumentEditor
@@ -138,7 +139,7 @@ class TestInputList(Vertical):
     @property
     def _has_keys(self) -> bool:
         """Whether the editor has the focus, or will have it once the terminal has its focus back."""
-        return self.editor in (self.screen.focused, self.app._last_focused_on_app_blur)
+        return has_keys(self.editor, self.screen)
 
     def show(
         self,

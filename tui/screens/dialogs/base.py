@@ -23,7 +23,8 @@ from textual.widget import Widget
 from tui.app.notifications import current_operation
 from tui.commands.registry import BY_ID, Keymap, binding, first_key, hint, keymap_of, keys_of, sentence
 from tui.screens.too_small import TooSmallOverlay, is_click, is_too_small, is_unseen, too_small
-from tui.terminal.textual_compat.toasts import ToastRack
+from tui.terminal.textual_compat.screen_hooks import ScreenHooks
+from tui.terminal.textual_compat.toasts import ToastRack, notifications
 from tui.widgets.clickable_hints import key_under, press, pressing
 from tui.widgets.plain_text import LiteralStatic
 from tui.widgets.text.ellipsis import EllipsisStatic
@@ -64,7 +65,7 @@ class DialogMessage(EllipsisStatic):
         self.screen.fit_soon()  # type: ignore[attr-defined]
 
 
-class Dialog(ModalScreen[Result]):
+class Dialog(ScreenHooks, ModalScreen[Result]):
     """A dialog over the screen."""
 
     DEFAULT_CSS = Path(__file__).with_suffix(".tcss").read_text(encoding="utf-8")
@@ -94,7 +95,7 @@ class Dialog(ModalScreen[Result]):
     def on_mount(self) -> None:
         self._see()
         self.query(ToastRack).remove()
-        errors = [one for one in self.app._notifications if one.severity == "error"]
+        errors = [one for one in notifications(self.app) if one.severity == "error"]
         mine = self._opened_by is not None and (
             self._opened_by,
             errors[-1].message if errors else "",
@@ -118,9 +119,8 @@ class Dialog(ModalScreen[Result]):
         """Whether a key or a paste is for what is not seen now."""
         return self.shows_nothing and is_unseen(event, self.keymap)
 
-    def _forward_event(self, event: events.Event) -> None:
-        if not (is_click(event) and self.shows_nothing):
-            super()._forward_event(event)
+    def lets_through(self, event: events.Event) -> bool:
+        return not (is_click(event) and self.shows_nothing)
 
     def _lay_cover(self) -> bool:
         """Lay the cover over the dialog, or take it away, as the size asks for; return whether it lies there."""
@@ -132,9 +132,8 @@ class Dialog(ModalScreen[Result]):
             cover.display = is_small
         return is_small
 
-    def _reset_focus(self, widget: Widget, avoiding: list[Widget] | None = None) -> None:
-        if avoiding or not self.shows_nothing:  # else it has no room now, and is seen again
-            super()._reset_focus(widget, avoiding)
+    def moves_focus(self, widget: Widget, avoiding: list[Widget] | None) -> bool:
+        return bool(avoiding) or not self.shows_nothing  # else it has no room now, and is seen again
 
     def _see(self) -> None:
         """It comes into sight with the next painting, unless the terminal is too small."""

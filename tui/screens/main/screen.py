@@ -16,7 +16,6 @@ from textual import events, on
 from textual.app import ComposeResult
 from textual.binding import BindingType
 from textual.containers import Vertical
-from textual.css.types import CSSLocation
 from textual.events import ScreenResume
 from textual.geometry import Size
 from textual.reactive import Reactive
@@ -58,6 +57,7 @@ from tui.screens.main.talk import TalkActions
 from tui.screens.too_small import is_click, is_too_small, is_unseen
 from tui.screens.version_actions import VersionActions
 from tui.terminal.textual_compat.ordered_keys import OrderedKeys
+from tui.terminal.textual_compat.screen_hooks import ScreenHooks
 from tui.widgets.composition_pane import CompositionPane
 from tui.widgets.footer import KeyLine
 from tui.widgets.pane_tabs import PaneTabs
@@ -82,7 +82,7 @@ LOOK_EVERY = 1.0
 """Seconds between two looks for changes from outside."""
 
 
-class MainScreen(Screen[None]):
+class MainScreen(ScreenHooks, Screen[None]):
     """Everything on one screen.
 
     Args:
@@ -134,7 +134,7 @@ class MainScreen(Screen[None]):
             self, self, lambda: self.bar, laid_out=self._laid_out, front_changed=self.show_badges
         )
         self.tests = self.panes.widget(TestInputList)
-        self.settings = self.panes.widget(SettingsPane)
+        self.settings = self.style_first = self.panes.widget(SettingsPane)
         self.composition_pane = self.panes.widget(CompositionPane)
         self.personas = self.panes.widget(PersonaList)
         self.prompt_pane = self.panes.widget(PromptPane)
@@ -297,11 +297,6 @@ class MainScreen(Screen[None]):
     def talk_draft(self) -> str:
         """What is written in the bar of a talk with a persona and not sent."""
         return self.talk.bar.unsent if self.talk.bar is not None else ""
-
-    def _get_default_css(self) -> list[tuple[CSSLocation, str, int, str]]:
-        # Textual parses the style of a base class again for each widget that is further away from it than those before:
-        # begin with the furthest.
-        return [*self.settings._get_default_css(), *super()._get_default_css()]
 
     def compose(self) -> ComposeResult:
         self.panes.lay_out(restyle=False)
@@ -670,12 +665,13 @@ class MainScreen(Screen[None]):
         if self.is_current and (self.focused is None or not self.focused.display):
             self.focus_chat()
 
-    def _reset_focus(self, widget: Widget, avoiding: list[Widget] | None = None) -> None:
-        # Textual gives the keys to what stands beside a widget that vanishes: a list would take letters for commands.
+    def moves_focus(self, widget: Widget, avoiding: list[Widget] | None) -> bool:
+        # A list beside a field that vanishes would take letters for commands.
         if self.focused is not widget or avoiding or not isinstance(widget, OrderedKeys):
-            super()._reset_focus(widget, avoiding)
-        elif not self.has_class("-too-small") and not _is_there(widget):  # else it is out of sight only
+            return True
+        if not self.has_class("-too-small") and not _is_there(widget):  # else it is out of sight only
             self.focus_chat()
+        return False
 
     def on_descendant_focus(self, event: events.DescendantFocus) -> None:
         if self.focused is not None:
@@ -712,14 +708,14 @@ class MainScreen(Screen[None]):
         """Whether the terminal is too small for it."""
         return self.is_current and is_too_small(self.app.size)
 
-    def _forward_event(self, event: events.Event) -> None:
+    def lets_through(self, event: events.Event) -> bool:
         if is_click(event) and self._is_hidden:
-            return
+            return False
         # Whether a press is in the panel, on the bar or away from both is decided for the whole screen, on mouse
         # down: clicks do not come up from buttons and several other widgets.
         if isinstance(event, events.MouseDown) and not event.is_forwarded:
             self._pressed_at(int(event.screen_x), int(event.screen_y))
-        super()._forward_event(event)
+        return True
 
     def _pressed_at(self, x: int, y: int) -> None:
         """The mouse went down: on the chat bar or the keys below it, or away from them; the panel tells of it itself."""

@@ -11,5 +11,7 @@
 | `ordered_keys` | bindings that letters overtake | order of keys |
 | `handlers` | looking handlers up for each message | 18 -> 1 µs, 30 times a letter |
 | `sigcont` | Textual's handler, made for Ctrl+Z alone | one reading thread after `kill -STOP`, not two |
-| `terminal_app`, `colours`, `toasts` | private methods and parts of the app | – |
+| `screen_hooks` | deciding in private methods of a screen what it forwards, focuses and parses first | – |
+| `edit_history` | joining and dropping steps of undo | – |
+| `terminal_app`, `colours`, `toasts`, `links` | private methods and parts of the app and the screen | – |
 """

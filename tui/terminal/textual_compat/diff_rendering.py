@@ -179,3 +179,8 @@ class OcclusionMap:
 
 def _bits(region: Region) -> int:
     return ((1 << region.width) - 1) << region.x
+
+
+def draw_from_front(screen: textual.screen.Screen[Any]) -> None:
+    """Have a screen draw only what is seen."""
+    screen._compositor = FrontCompositor()

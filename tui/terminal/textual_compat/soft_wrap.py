@@ -79,6 +79,11 @@ class FastWrapped(WrappedDocument):
         return breaks, tabs
 
 
+def places(wrapped: WrappedDocument) -> list[Place]:
+    """Return for each row of a wrapped text where it is."""
+    return wrapped._offset_to_line_info
+
+
 def _laid(breaks: Sequence[Sequence[int]], line: int, row: int) -> tuple[list[Place], list[list[int]]]:
     """Return the place of each row, and the rows of each line, from a line and a row on."""
     places: list[Place] = []

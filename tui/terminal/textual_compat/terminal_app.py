@@ -1,11 +1,14 @@
 """The app as far as it writes to the terminal: only what changed, never waiting, the same picture in every terminal.
 
-Overridden is `App._display`, the one place through which Textual 8.2.8 writes a screen. Used besides are its driver, its
-loop, `_batch_count` and a screen's compositor, all private. What each step is for says its own module.
+Overridden is `App._display`, the one place through which Textual 8.2.8 writes a screen, and what it does and prints when
+a handler fails. Used besides are its driver, its loop, its clipboard, `_batch_count` and a screen's compositor, all
+private. What each step is for says its own module.
 """
 
 from __future__ import annotations
 
+import asyncio
+from collections.abc import Callable
 from contextlib import nullcontext, suppress
 from typing import TYPE_CHECKING, Any, Self
 
@@ -27,6 +30,7 @@ class TerminalApp(App[int], inherit_bindings=False):
     def __init__(self) -> None:
         self._sent = SentCells()  # Textual refreshes while it is set up
         self._owes_picture = False
+        self._plain_write: Callable[[str], object] | None = None
         self.charset: Charset | None = None
         """What the terminal takes; None where it takes all, our signs too."""
         super().__init__()
@@ -44,6 +48,58 @@ class TerminalApp(App[int], inherit_bindings=False):
     def written_in(self) -> tuple[type, ...]:
         """Return the widgets that show what people and models write; asked where `charset` is set."""
         return ()
+
+    def failed(self, error: Exception) -> None:
+        """A handler failed: the program is about to end."""
+
+    def _handle_exception(self, error: Exception) -> None:
+        self.failed(error)
+        super()._handle_exception(error)
+
+    def _print_error_renderables(self) -> None:
+        # What Textual would print is a traceback with local variables, and those hold people's texts.
+        self._exit_renderables.clear()
+
+    @property
+    def loop(self) -> asyncio.AbstractEventLoop:
+        """The loop the program runs in."""
+        assert self._loop is not None
+        return self._loop
+
+    @property
+    def has_driver(self) -> bool:
+        """Whether something takes what is sent."""
+        return self._driver is not None
+
+    def send(self, *sequences: str) -> None:
+        """Send control sequences beside the picture."""
+        if self._driver is not None:
+            for sequence in sequences:
+                self._driver.write(sequence)
+            self._driver.flush()
+
+    def change_output(self, change: Callable[[str], str] | None) -> None:
+        """Send everything as `change` returns it from now on; None: as it is."""
+        driver: Any = self._driver
+        if driver is None:
+            return
+        write = self._plain_write = self._plain_write or driver.write
+
+        def send(data: str) -> None:
+            assert change is not None
+            write(change(data))
+
+        driver.write = write if change is None else send
+
+    def keep_copied(self, text: str) -> None:
+        """Take what was copied for what Textual's widgets paste; `copy_to_clipboard` sends it too."""
+        self._clipboard = text
+
+    def leave_terminal(self) -> None:
+        """Give the terminal back, at once."""
+        if self._driver is not None:
+            self._driver.stop_application_mode()
+            self._driver.close()
 
     def take_terminal(self) -> None:
         """The program begins: from now on draw everything anew when it goes on after a stop."""

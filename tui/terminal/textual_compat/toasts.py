@@ -6,14 +6,23 @@ holder is removed, and the rack is moved off the chat bar, which a style sheet a
 
 from __future__ import annotations
 
+from typing import Any
+
+from textual.app import App
 from textual.notifications import Notification
-from textual.screen import Screen
 from textual.widgets._toast import ToastHolder
 from textual.widgets._toast import ToastRack as ToastRack
 
 
-def remove_toast(screen: Screen[object], notification: Notification) -> None:
-    """Remove the toast of a notification from a screen, with its rows."""
-    for holder in screen.query(ToastHolder):
-        if holder.id == ToastRack._toast_id(notification):
-            holder.remove()
+def notifications(app: App[Any]) -> list[Notification]:
+    """Return those that are shown now, oldest first."""
+    return list(app._notifications)
+
+
+def dismiss(app: App[Any], notification: Notification) -> None:
+    """Show a notification no longer, and remove its rows from all screens."""
+    app._unnotify(notification, refresh=False)
+    for screen in app.screen_stack:
+        for holder in screen.query(ToastHolder):
+            if holder.id == ToastRack._toast_id(notification):
+                holder.remove()

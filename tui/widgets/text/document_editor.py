@@ -21,6 +21,8 @@ from textual.timer import Timer
 from textual.widgets.text_area import Edit, EditResult, Selection
 
 from tui.document.text_slot import TextSlot
+from tui.terminal.textual_compat.edit_history import drop_redo, join_last_two
+from tui.terminal.textual_compat.soft_wrap import places
 from tui.terminal.visible_controls import from_shown, is_editable, pasted, to_shown, with_signs
 from tui.widgets.text.edits import after_redo, after_undo, smallest_edit
 from tui.widgets.text.prompt_highlighter import style_row
@@ -182,18 +184,18 @@ class DocumentEditor(SafeTextArea):
         If undo or redo in this editor leads to the same text, that step is taken instead of adding one.
         """
         stacks = self.history
-        if not source and stacks._undo_stack and after_undo(old, stacks._undo_stack[-1]) == new:
-            is_by_store = stacks._undo_stack[-1] is self._by_store
+        if not source and stacks.undo_stack and after_undo(old, stacks.undo_stack[-1]) == new:
+            is_by_store = stacks.undo_stack[-1] is self._by_store
             self.undo()
             if is_by_store:  # undone and redone by the store: nothing is left to redo here
-                stacks._redo_stack.pop()
-        elif not source and stacks._redo_stack and after_redo(old, stacks._redo_stack[-1]) == new:
+                drop_redo(stacks)
+        elif not source and stacks.redo_stack and after_redo(old, stacks.redo_stack[-1]) == new:
             self.redo()
         else:
             stacks.checkpoint()
             self.edit(smallest_edit(old, new))
             stacks.checkpoint()
-            last = stacks._undo_stack[-1]
+            last = stacks.undo_stack[-1]
             if source is None:
                 stacks.clear()
             elif (
@@ -202,15 +204,14 @@ class DocumentEditor(SafeTextArea):
                 and self._run[0] == source
                 and self._is_before_last(self._run[1])
             ):
-                stacks._undo_stack.pop()
-                self._run[1].extend(last)
+                join_last_two(stacks)
             elif source:
                 self._run = source, last
             else:
                 self._by_store = last
 
     def _is_before_last(self, step: list[Edit]) -> bool:
-        stack = self.history._undo_stack
+        stack = self.history.undo_stack
         return len(stack) > 1 and stack[-2] is step
 
     # -- changed lines ----------------------------------------------------------------------------------
@@ -275,7 +276,7 @@ class DocumentEditor(SafeTextArea):
     def line_at(self, y: int, *, begins: bool = True) -> int | None:
         """Return the line that is drawn in a row; with `begins` only in its first one. None: there is none."""
         place = y + self.scroll_offset.y
-        table = self.wrapped_document._offset_to_line_info
+        table = places(self.wrapped_document)
         if y < 0 or place >= len(table) or table[place] is None:
             return None
         line, row = table[place]
@@ -305,8 +306,8 @@ class DocumentEditor(SafeTextArea):
     # -- editing ------------------------------------------------------------------------------------------
 
     def edit(self, edit: Edit) -> EditResult:
-        dropped = self.text if self.history._redo_stack else None
-        for step in reversed(self.history._redo_stack):
+        dropped = self.text if self.history.redo_stack else None
+        for step in reversed(self.history.redo_stack):
             dropped = after_redo(dropped or "", step)
         result = super().edit(edit)
         if dropped is not None:
@@ -358,7 +359,7 @@ class DocumentEditor(SafeTextArea):
 
     def _step(self, operation: Literal["undo", "redo"]) -> None:
         """Undo or redo a step in the text; if there is none, post `UndoExhausted`."""
-        undoes, redoes = self.history._undo_stack, self.history._redo_stack
+        undoes, redoes = self.history.undo_stack, self.history.redo_stack
         if self.read_only:
             self.post_message(self.UndoExhausted(self, operation, True))
         elif undoes if operation == "undo" else redoes:

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from textual.widgets.text_area import Edit, Location
 
 from personas.lines import common_length
+from tui.terminal.textual_compat.edit_history import result_of
 
 
 def smallest_edit(old: str, new: str) -> Edit:
@@ -25,8 +26,7 @@ def smallest_edit(old: str, new: str) -> Edit:
 def after_undo(text: str, batch: Sequence[Edit]) -> str:
     """Return the text once a batch of edits that led to it is undone."""
     for edit in reversed(batch):
-        result = edit._edit_result
-        assert result is not None
+        result = result_of(edit)
         text = _replaced(text, edit.top, result.end_location, result.replaced_text)
     return text
 

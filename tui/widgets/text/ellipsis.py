@@ -15,7 +15,7 @@ def with_ellipsis(strip: Strip, width: int) -> Strip:
     """Return a row of `width` cells that ends in an ellipsis after its last word or cell."""
     end = min(cell_len(strip.text.rstrip()), max(0, width - 1))
     row = strip.crop(0, end)
-    style = next((segment.style for segment in reversed(row._segments) if segment.text), None)
+    style = next((segment.style for segment in reversed([*row]) if segment.text), None)
     return Strip.join([row, Strip([Segment(SIGN, style)]), strip.crop(end + 1)]).adjust_cell_length(width)
 
 

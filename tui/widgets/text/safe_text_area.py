@@ -24,7 +24,7 @@ from textual.widgets.text_area import Document, DocumentNavigator, Edit, EditRes
 from tui.commands.registry import binding
 from tui.terminal.sanitise import sanitise, stand_ins
 from tui.terminal.textual_compat.ordered_keys import OrderedKeys
-from tui.terminal.textual_compat.soft_wrap import FastWrapped
+from tui.terminal.textual_compat.soft_wrap import FastWrapped, places
 
 LONG_LINE = 4_000
 """Characters from which a line is drawn row by row."""
@@ -189,10 +189,10 @@ class SafeTextArea(OrderedKeys, TextArea, inherit_css=False):
     def _render_line(self, y: int) -> Strip:
         """Return a row. Of a very long line only the row is looked at, where the base class cuts up all of it."""
         row = y + self.scroll_offset.y
-        places = self.wrapped_document._offset_to_line_info
-        if not self.soft_wrap or self.show_line_numbers or self._highlights or row >= len(places):
+        table = places(self.wrapped_document)
+        if not self.soft_wrap or self.show_line_numbers or self._highlights or row >= len(table):
             return super()._render_line(y)
-        line_index, section = places[row]
+        line_index, section = table[row]
         line = self.document.get_line(line_index)
         if len(line) <= LONG_LINE:
             return super()._render_line(y)

@@ -17,6 +17,7 @@ from textual.strip import Strip
 from textual.style import Style
 from textual.visual import RenderOptions, Visual, VisualType
 
+from tui.terminal.textual_compat.links import with_link_style
 from tui.widgets.plain_text import LiteralStatic, content
 
 TAB = 8
@@ -168,9 +169,7 @@ class VirtualStatic(LiteralStatic):
         visual: Any = self._render()
         style = self.visual_style
         row: Strip = visual.at(width).row(y, width, style, options)
-        if self.auto_links and not self.screen._selecting:
-            row = row._apply_link_style(self.link_style)
-        return row
+        return with_link_style(self, row)
 
 
 def _long(value: VisualType) -> VisualType:
