@@ -17,6 +17,8 @@ from tests.support.program import ONE, TWO, Program, make_store, program
 from tui.document import debounce
 from tui.document import document as gone
 
+FILES = {"one": ONE, "two": TWO, "three": ONE.replace("One", "Three")}
+
 
 @pytest.fixture(autouse=True)
 def quick(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -48,11 +50,10 @@ async def test_a_file_that_is_read_slowly_is_not_taken_for_that_of_the_persona_o
         assert p.file("two").read_text() == TWO.replace("I am", "my I am")
 
 
-async def test_a_persona_that_is_read_slowly_does_not_take_the_place_of_one_opened_since(
-    tmp_path: Path,
+async def test_what_waits_for_the_disk_does_nothing_to_the_persona_opened_since(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    files = {"one": ONE, "two": TWO, "three": TWO.replace("two", "three")}
-    async with program(make_store(tmp_path, files), persona_id="three") as p:
+    async with program(make_store(tmp_path, FILES), persona_id="three") as p:
         editing = p.main.documents
         assert editing is not None
         disk = p.store.hold("get", about="one", late=True)
@@ -64,13 +65,7 @@ async def test_a_persona_that_is_read_slowly_does_not_take_the_place_of_one_open
         await p.pilot.pause()
         assert (editing.id, p.prompt.raw) == ("two", "I am two.")
 
-
-async def test_a_step_of_undo_that_waits_for_the_disk_does_nothing_to_the_persona_opened_since(
-    tmp_path: Path,
-) -> None:
-    async with program(make_store(tmp_path)) as p:
-        editing = p.main.documents
-        assert editing is not None
+        await p.open("one")  # a step of undo that waits for the disk
         p.prompt.focus()
         await p.write("my ")
         await editing.flush()
@@ -83,13 +78,8 @@ async def test_a_step_of_undo_that_waits_for_the_disk_does_nothing_to_the_person
         assert p.prompt.raw == p.on_disk("two") == "I am two."
         assert p.on_disk("one").startswith("first line")
 
-
-async def test_the_open_persona_opened_again_changes_nothing_of_what_is_being_typed(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    async with program(make_store(tmp_path)) as p:
-        editing = p.main.documents
-        assert editing is not None
+        await p.open("one")  # opened again, while something is typed into it
+        p.app.clear_notifications()
         reads, go = asyncio.Event(), asyncio.Event()
         get = editing.workspace.get
 
@@ -158,57 +148,36 @@ async def slow_disk(
         await editing.saver.queue.settled()
 
 
-async def test_a_save_that_fails_after_another_was_opened_takes_no_place_of_what_was_typed_since(
+async def test_what_was_typed_on_during_a_save_grew_from_that_where_another_was_opened(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     refused = StorageError("The disk is full; nothing was written.")
-    async with program(make_store(tmp_path)) as p:
-        await p.press("f3")
-        async with slow_disk(p, monkeypatch, to="two", error=refused) as disk:
-            await p.write("my ")
-            p.main.documents.saver.save_now(p.prompt.slot)  # type: ignore[union-attr]
-            await p.until(disk.writes.is_set)
-            await p.write("own ")
-        assert unsaved(p.store.home)["prompt"][1].startswith("my own first")
-
-
-async def test_what_was_typed_on_while_a_save_was_under_way_grew_from_that_where_another_was_opened(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    async with program(make_store(tmp_path)) as p:
+    async with program(make_store(tmp_path, FILES), persona_id="one") as p:
+        editing = p.main.documents
+        assert editing is not None
         await p.press("f3")
         async with slow_disk(p, monkeypatch, to="two") as disk:
             await p.write("my ")
-            p.main.documents.saver.save_now(p.prompt.slot)  # type: ignore[union-attr]
+            editing.saver.save_now(p.prompt.slot)
             await p.until(disk.writes.is_set)
             await p.write("own ")
         await p.open("one")
         await p.until(lambda: p.on_disk("one").startswith("my own first line") and p.state == "saved")
 
-
-async def test_what_was_typed_on_in_a_field_while_it_was_being_stored_meets_nothing_where_it_is_opened_again(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    async with program(make_store(tmp_path)) as p:
         field = p.main.settings.field("description")
         field.focus()
         await p.until(lambda: field.has_focus)
         async with slow_disk(p, monkeypatch, to="two") as disk:
             await p.write("my")
-            p.main.documents.saver.save_now(p.main.settings.slot("description"))  # type: ignore[union-attr]
+            editing.saver.save_now(p.main.settings.slot("description"))
             await p.until(disk.writes.is_set)
             await p.write("own")
         await p.open("one")
         await p.until(lambda: p.store.get("one").description == "myown")
         assert p.messages == []
 
-
-async def test_what_was_typed_on_in_a_test_input_while_it_was_being_saved_comes_back_into_it(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    async with program(make_store(tmp_path), persona_id="two") as p:
-        editing, editor = p.main.documents, p.main.tests.editor
-        assert editing is not None
+        await p.open("two")  # in a test input
+        editor = p.main.tests.editor
         editor.focus()
         await p.until(lambda: editor.has_focus)
         async with slow_disk(p, monkeypatch, to="one") as disk:
@@ -219,3 +188,12 @@ async def test_what_was_typed_on_in_a_test_input_while_it_was_being_saved_comes_
         await p.open("two")
         await p.until(lambda: not editing.not_saved())
         assert [each.content for each in p.store.get("two").test_inputs] == ["my own What is 2+2?"]
+
+        await p.open("three")  # a save that fails takes no place of what was typed since
+        await p.press("f3")
+        async with slow_disk(p, monkeypatch, to="two", error=refused) as disk:
+            await p.write("my ")
+            editing.saver.save_now(p.prompt.slot)
+            await p.until(disk.writes.is_set)
+            await p.write("own ")
+        assert unsaved(p.store.home, "three")["prompt"][1].startswith("my own first")
