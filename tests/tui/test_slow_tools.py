@@ -9,13 +9,15 @@ import pytest
 
 from agent.models.scripted import Act, ToolUse, answer
 from agent.tools import spec as tool_spec
-from personas.store import Store
-from tests.support.program import Program, make_store, program
+from tests.support.program import ONE, TWO, Program, make_store, program
 from tests.support.slow_fsync import SlowFsync
 from tui.document.async_store import AsyncStore
 
 EDIT = ToolUse("edit_system_prompt", {"old": "second line", "new": "better line"})
 LATER = ToolUse("edit_system_prompt", {"old": "third line", "new": "last line"})
+
+
+FILES = {"one": ONE, "two": TWO} | {key: ONE.replace("One", key.upper()) for key in "bc"}
 
 
 @pytest.fixture
@@ -25,6 +27,7 @@ def disk(monkeypatch: pytest.MonkeyPatch) -> SlowFsync:
 
 async def blocked(p: Program, disk: SlowFsync) -> None:
     """Have the agent begin a write that waits for the disk, with the person in the prompt."""
+    disk.waits.clear()
     await p.say("go")
     await p.until(lambda: disk.waits.is_set() or disk.on_loop)
     assert not disk.on_loop
@@ -59,10 +62,12 @@ async def test_keys_are_taken_and_shown_while_a_tool_waits_for_the_disk(
         await p.until(lambda: p.on_disk("one") == p.prompt.raw == "first line\nsecond line\nthird line\n")
 
 
-async def test_a_save_that_waits_for_a_tools_write_takes_it_for_nobody_elses(
+async def test_what_is_typed_or_undone_while_a_tool_writes_waits_for_that(
     tmp_path: Path, disk: SlowFsync
 ) -> None:
-    async with program(make_store(tmp_path), answer(Act(disk.hold), EDIT), answer("done")) as p:
+    held = (answer(Act(disk.hold), EDIT), answer("done"))
+    script = [*held, *held, answer(EDIT), answer(Act(disk.hold), LATER), answer("done")]
+    async with program(make_store(tmp_path, FILES), *script, persona_id="one") as p:
         editing = p.main.documents
         assert editing is not None
         await blocked(p, disk)
@@ -84,11 +89,7 @@ async def test_a_save_that_waits_for_a_tools_write_takes_it_for_nobody_elses(
         await p.press("ctrl+z")
         await p.until(lambda: p.on_disk("one") == p.prompt.raw == "first line\nsecond line\nthird line\n")
 
-
-async def test_what_is_typed_into_the_lines_that_a_tool_is_changing_stays_to_be_chosen_from(
-    tmp_path: Path, disk: SlowFsync
-) -> None:
-    async with program(make_store(tmp_path), answer(Act(disk.hold), EDIT), answer("done")) as p:
+        await p.open("b")  # the lines that the tool is changing: to be chosen from
         await blocked(p, disk)
         await p.press("down")
         await p.write("my ")
@@ -96,30 +97,29 @@ async def test_what_is_typed_into_the_lines_that_a_tool_is_changing_stays_to_be_
         await over(p)
         await p.until(lambda: p.state == "conflict")
         assert p.prompt.raw == "first line\nmy second line\nthird line\n"
-        assert p.on_disk("one") == "first line\nbetter line\nthird line\n"
+        assert p.on_disk("b") == "first line\nbetter line\nthird line\n"
         await p.press("f8")
-        await p.until(lambda: p.on_disk("one") == p.prompt.raw == "first line\nmy second line\nthird line\n")
+        await p.until(lambda: p.on_disk("b") == p.prompt.raw == "first line\nmy second line\nthird line\n")
         await p.until(lambda: p.state == "saved")
 
-
-async def test_a_press_of_undo_in_a_list_waits_for_what_a_tool_is_writing_and_takes_that_back(
-    tmp_path: Path, disk: SlowFsync
-) -> None:
-    first = answer(EDIT)
-    async with program(make_store(tmp_path), first, answer(Act(disk.hold), LATER), answer("done")) as p:
+        await p.open("c")  # a press of undo in a list
         await blocked(p, disk)
         await p.until(lambda: "better line" in p.prompt.raw)
         p.main.personas.rows.focus()
         await p.press("ctrl+z")
         disk.let_go()
         await over(p)
-        await p.until(lambda: p.on_disk("one") == p.prompt.raw == "first line\nsecond line\nthird line\n")
+        await p.until(lambda: p.on_disk("c") == p.prompt.raw == "first line\nsecond line\nthird line\n")
         await p.press("ctrl+y")
-        await p.until(lambda: p.on_disk("one") == p.prompt.raw == "first line\nbetter line\nlast line\n")
+        await p.until(lambda: p.on_disk("c") == p.prompt.raw == "first line\nbetter line\nlast line\n")
 
 
-async def test_a_stop_during_a_write_is_told_with_what_was_done(tmp_path: Path, disk: SlowFsync) -> None:
-    async with program(make_store(tmp_path), answer(Act(disk.hold), EDIT), answer("done")) as p:
+async def test_who_stops_or_opens_another_persona_during_a_write_finds_it_done(
+    tmp_path: Path, disk: SlowFsync, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    held = (answer(Act(disk.hold), EDIT), answer("done"))
+    script = [held[0], *held, held[0]]  # a run that is stopped asks for no second answer
+    async with program(make_store(tmp_path, FILES), *script, persona_id="one") as p:
         await blocked(p, disk)
         p.main.focus_chat()
         await p.press("escape")
@@ -133,12 +133,18 @@ async def test_a_stop_during_a_write_is_told_with_what_was_done(tmp_path: Path, 
         await p.press("f8")
         await p.until(lambda: "second line" in p.on_disk("one") and "second line" in p.prompt.raw)
 
+        await p.open("c")  # another is opened meanwhile
+        await blocked(p, disk)
+        await p.open("two")
+        disk.let_go()
+        await p.until(lambda: "better line" in p.on_disk("c"))
+        await p.open("c")
+        assert "better line" in p.prompt.raw
+        await p.press("f8")
+        await p.until(lambda: "second line" in p.on_disk("c") and "second line" in p.prompt.raw)
 
-async def test_a_write_that_ends_after_its_run_is_the_agents_step_in_the_editor(
-    tmp_path: Path, disk: SlowFsync, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(tool_spec, "SETTLES_WITHIN", 0.0)
-    async with program(make_store(tmp_path), answer(Act(disk.hold), EDIT), answer("done")) as p:
+        await p.open("b")  # a write that ends after its run is the agent's step in the editor
+        monkeypatch.setattr(tool_spec, "SETTLES_WITHIN", 0.0)
         await blocked(p, disk)
         p.main.focus_chat()
         await p.press("escape")
@@ -151,7 +157,7 @@ async def test_a_write_that_ends_after_its_run_is_the_agents_step_in_the_editor(
         await p.until(lambda: "better line" in p.prompt.raw)
         assert p.state == "saved" and not [message for message in p.messages if "outside" in message]
         await p.press("f8")
-        await p.until(lambda: "second line" in p.on_disk("one") and "second line" in p.prompt.raw)
+        await p.until(lambda: "second line" in p.on_disk("b") and "second line" in p.prompt.raw)
 
 
 async def test_writes_take_turns_and_each_is_heard_before_the_next(tmp_path: Path) -> None:
@@ -173,16 +179,3 @@ async def test_writes_take_turns_and_each_is_heard_before_the_next(tmp_path: Pat
     await asyncio.wait([first, second, third])
     await workspace.settled()
     assert order == ["write first", "hear first", "write third", "hear third"] and not workspace.writing
-
-
-async def test_who_opens_another_persona_meanwhile_finds_it_done(tmp_path: Path, disk: SlowFsync) -> None:
-    store: Store = make_store(tmp_path)
-    async with program(store, answer(Act(disk.hold), EDIT), answer("done")) as p:
-        await blocked(p, disk)
-        await p.open("two")
-        disk.let_go()
-        await p.until(lambda: "better line" in p.on_disk("one"))
-        await p.open("one")
-        assert "better line" in p.prompt.raw
-        await p.press("f8")
-        await p.until(lambda: "second line" in p.on_disk("one") and "second line" in p.prompt.raw)
