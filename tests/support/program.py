@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping
-from contextlib import asynccontextmanager, contextmanager, nullcontext
+from contextlib import ExitStack, asynccontextmanager, contextmanager, nullcontext
 from pathlib import Path
 from typing import Any
 
@@ -23,7 +23,7 @@ from agent.core.model import BlockEvent, Model, Request
 from agent.models.scripted import ScriptedModel
 from personas.files.home import Home, open_home
 from tests.support.faulty_store import FaultyStore
-from tests.support.rest import beginning, is_at_rest, paint_what_is_put_off, until_rest
+from tests.support.rest import is_at_rest, paint_what_is_put_off, unpainted, until_rest
 from tests.support.waiting import begin_at_once
 from tui.app.app import PersonaApp
 from tui.screens.main.screen import MainScreen
@@ -105,15 +105,18 @@ class Program:
             seconds: counted as far as this process got them: a busy machine lets no test fail.
         """
         begun, slept, looks = time.thread_time(), 0.0, 0
-        while not condition():
-            passed = time.thread_time() - begun + slept
-            assert passed < seconds, f"never came true; told: {self.messages}"
-            await self.pilot.pause()
-            if not condition():  # it hangs on what is not known here: a server, a process, a timer, a file
-                await asyncio.sleep(LOOK_EVERY)
-                slept += LOOK_EVERY
-                if (looks := looks + 1) % LOOKS == 0:
-                    self._look()
+        with unpainted(self.app):
+            while not condition():
+                passed = time.thread_time() - begun + slept
+                assert passed < seconds, f"never came true; told: {self.messages}"
+                await self.pilot.pause()
+                if (
+                    not condition()
+                ):  # it hangs on what is not known here: a server, a process, a timer, a file
+                    await asyncio.sleep(LOOK_EVERY)
+                    slept += LOOK_EVERY
+                    if (looks := looks + 1) % LOOKS == 0:
+                        self._look()
         await self.pilot.pause()
 
     def _look(self) -> None:
@@ -131,11 +134,13 @@ class Program:
 
     async def press(self, *keys: str) -> None:
         self._told.clear()
-        await self.pilot.press(*keys)
+        with unpainted(self.app):  # that is done where the test waits for what they do
+            await self.pilot.press(*keys)
 
     async def write(self, text: str) -> None:
         """Type `text` into what has the focus."""
-        await self.pilot.press(*["space" if c == " " else "enter" if c == "\n" else c for c in text])
+        with unpainted(self.app):
+            await self.pilot.press(*["space" if c == " " else "enter" if c == "\n" else c for c in text])
 
     async def say(self, text: str) -> None:
         """Send a message."""
@@ -252,7 +257,7 @@ async def program(
 ) -> AsyncIterator[Program]:
     """Run the program on a home, with a model that gives these answers; it is ready when the body begins.
 
-    The screen is painted each time that the test waits for the program; `frames`: each frame before that is too.
+    The screen is painted each time that the test has waited for something; `frames`: each frame before that is too.
     """
     used = model or ScriptedModel(answers)
     app = PersonaApp(
@@ -265,18 +270,18 @@ async def program(
         env={},
         **options,
     )
-    if ready:
-        beginning.add(app)
-    else:
+    if not ready:
         begin_at_once(app)
-    with nullcontext() if frames else painted_at_rest():
+    with nullcontext() if frames else painted_at_rest(), ExitStack() as not_ready:
+        if ready:
+            not_ready.enter_context(unpainted(app))
         async with app.run_test(size=size, notifications=True, tooltips=True) as pilot:
             running = Program(app, pilot, store)
             if ready:
                 await running.until(lambda: running.main.documents is not None)
             if ready and store.ids():
                 await running.until(lambda: running.main.conversation.current is not None)
-            beginning.discard(app)
+            not_ready.close()
             yield running
             paint_what_is_put_off(app)
     # As a process waits for its threads: what they write is there for the next program.

@@ -12,7 +12,8 @@ import asyncio
 import threading
 import time
 from asyncio.base_events import BaseEventLoop
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Any
 from weakref import WeakSet
 
@@ -109,8 +110,21 @@ def paint(app: App[Any]) -> bool:
 
 
 _resting = False
-beginning: WeakSet[App[Any]] = WeakSet()
-"""Programs that are not painted yet, because the test waits until they are ready."""
+_unpainted: WeakSet[App[Any]] = WeakSet()
+"""Programs that are not painted although they rest."""
+
+
+@contextmanager
+def unpainted(app: App[Any]) -> Iterator[None]:
+    """Leave a program unpainted where it only rests on the way: between keys, or before it is what a test waits for."""
+    if app in _unpainted:
+        yield
+        return
+    _unpainted.add(app)
+    try:
+        yield
+    finally:
+        _unpainted.discard(app)
 
 
 def is_at_rest() -> bool:
@@ -121,7 +135,7 @@ def is_at_rest() -> bool:
 def paint_what_is_put_off(app: App[Any]) -> bool:
     """Paint what changed since the program rested last (see `program.painted_at_rest`); returns whether there was any."""
     global _resting
-    if not app.is_running or not app.screen_stack or app in beginning:
+    if not app.is_running or not app.screen_stack or app in _unpainted:
         return False
     screen = app.screen
     if not screen._compositor._dirty_regions or not screen.is_running:
