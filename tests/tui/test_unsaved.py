@@ -12,7 +12,7 @@ from personas.errors import StorageError
 from personas.store import Store
 from personas.versions.authorship import USER
 from tests.support.drafts import drafts, leave_behind, unsaved
-from tests.support.program import ONE, Program, make_store, program
+from tests.support.program import ONE, TWO, Program, make_store, program
 from tui.document import debounce
 from tui.document import document as gone
 from tui.document.missing_file import last_text, text_of
@@ -22,6 +22,11 @@ from tui.drafts.unsaved_text import UnsavedText
 from tui.screens.dialogs.confirm import Confirm
 from tui.screens.dialogs.conflict import ConflictDialog
 from tui.screens.main import screen as main
+
+WHOLE = 'name = "One"\nsystem_prompt = """\nfirst line\nsecond line\nthird line\n"""\n'
+BROKEN = "<<<<<<< mine\n" + WHOLE
+FILES = {"one": ONE, "two": TWO} | {key: ONE.replace("One", key.upper()) for key in "bcd"}
+"""Personas that are alike: each step of a walk has one that nobody has changed."""
 
 
 @pytest.fixture(autouse=True)
@@ -44,18 +49,19 @@ async def reach_conflict(p: Program, typed: str = "my ") -> None:
         slow.setattr(debounce, "PAUSE", 60)
         await p.press("f3")
         await p.write(typed)
-        p.file("one").write_text(p.file("one").read_text().replace("first", "their"))
+        file = p.file(p.main.documents.id)
+        file.write_text(file.read_text().replace("first", "their"))
         await p.until(lambda: p.state == "conflict")
 
 
 # -- in the program -----------------------------------------------------------------------------------------
 
 
-async def test_a_conflict_is_kept_with_what_is_typed_on_and_with_its_file_until_it_is_typed_away(
+async def test_a_conflict_and_what_is_typed_over_a_broken_file_are_kept_and_what_would_be_lost_is_said(
     tmp_path: Path,
 ) -> None:
-    store = make_store(tmp_path)
-    async with program(store) as p:
+    store = make_store(tmp_path, FILES)
+    async with program(store, persona_id="one") as p:
         await reach_conflict(p)
         await p.until(lambda: left(store) and left(store)[PROMPT][1].startswith("my first line"))
         await p.write("own ")
@@ -75,13 +81,50 @@ async def test_a_conflict_is_kept_with_what_is_typed_on_and_with_its_file_until_
         await p.until(lambda: p.state == "saved" and not left(store))
         assert p.prompt.raw.startswith("their line")
 
+        await p.open("b")  # over a file that breaks
+        await break_file(p)
+        await p.write("own ")
+        assert p.prompt.raw.startswith("my own first line")
+        await p.until(lambda: left(store, "b").get(PROMPT, ("", ""))[1].startswith("my own first"))
+        assert "is kept" in str(p.main.prompt_pane.banner.render())
+        await p.open("two")
+        assert p.on_disk("two") == "I am two."
+        await p.open("b")
+        assert p.state == "broken"
+        assert p.prompt.raw.startswith("my own first line")
+        p.file("b").write_text(WHOLE.replace("third", "3rd"))
+        await p.until(lambda: p.on_disk("b") == "my own first line\nsecond line\n3rd line\n")
+        await p.until(lambda: p.state == "saved" and not left(store, "b"))
 
-async def test_an_unsaved_text_is_back_as_the_conflict_it_is_after_a_restart(tmp_path: Path) -> None:
-    store = make_store(tmp_path)
-    async with program(store) as p:
+        await p.open("c")  # the disk keeps nothing
+        disk = pytest.MonkeyPatch()
+        disk.setattr(DraftStore, "save", refuse)
         await reach_conflict(p)
-        await p.until(lambda: left(store))
-    async with program(store) as p:
+        await p.told("Could not save your draft to disk")
+        p.main.action_leave()
+        dialog = await p.dialog(Confirm)
+        assert "lose" in dialog._question
+        await p.press("n")
+        await p.until(lambda: p.app.screen is p.main)
+        disk.undo()
+        await p.until(lambda: p.main.documents.would_lose() == [])
+        assert left(p.store, "c")[PROMPT][1].startswith("my ")
+
+
+async def test_an_unsaved_text_is_back_after_a_restart_as_the_conflict_it_is_or_saved(tmp_path: Path) -> None:
+    store = make_store(tmp_path, FILES)
+    base = store.get("one").system_prompt
+    for key, was, text in (
+        ("one", base, base.replace("first", "my first")),  # meets a change
+        ("b", base, base.replace("third", "3rd")),  # meets nothing
+        ("c", "first line\n", base),  # was saved before the end
+        ("d", base, base.replace("first", "my first")),  # over a file that broke
+    ):
+        leave_behind(store.home, PROMPT, was, text, key)
+    for key, word in ("one", "their"), ("b", "1st"):
+        store.path(key).write_text(store.path(key).read_text().replace("first", word))
+    store.path("d").write_text(BROKEN)
+    async with program(store, persona_id="one") as p:
         await p.until(lambda: p.state == "conflict")
         assert p.prompt.raw.startswith("my first line")
         assert p.on_disk("one").startswith("their line")
@@ -92,49 +135,27 @@ async def test_an_unsaved_text_is_back_as_the_conflict_it_is_after_a_restart(tmp
         await p.until(lambda: p.state == "saved" and not left(store))
         assert p.prompt.raw == p.on_disk("one") and p.prompt.raw.startswith("my first line")
 
-
-async def test_an_unsaved_text_that_meets_nothing_is_saved_after_a_restart(tmp_path: Path) -> None:
-    store = make_store(tmp_path)
-    base = store.get("one").system_prompt
-    leave_behind(store.home, PROMPT, base, base.replace("third", "3rd"))
-    path = store.path("one")
-    path.write_text(path.read_text().replace("first", "1st"))
-    async with program(store) as p:
-        await p.until(lambda: p.on_disk("one") == "1st line\nsecond line\n3rd line\n")
-        await p.until(lambda: p.state == "saved" and not left(store))
+        p.app.clear_notifications()
+        await p.open("b")
+        await p.until(lambda: p.on_disk("b") == "1st line\nsecond line\n3rd line\n")
+        await p.until(lambda: p.state == "saved" and not left(store, "b"))
         await p.told("is back")
 
-
-async def test_what_was_saved_before_the_end_is_not_said_to_be_unsaved(tmp_path: Path) -> None:
-    store = make_store(tmp_path)
-    leave_behind(store.home, PROMPT, "first line\n", store.get("one").system_prompt)
-    async with program(store) as p:
-        await p.until(lambda: not left(store))
+        p.app.clear_notifications()
+        await p.open("c")
+        await p.until(lambda: not left(store, "c"))
         assert p.state == "saved"
         assert p.messages == []
 
-
-async def test_quitting_says_what_would_be_lost_where_the_disk_keeps_nothing(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    async with program(make_store(tmp_path)) as p:
-        monkeypatch.setattr(DraftStore, "save", refuse)
-        await reach_conflict(p)
-        await p.told("Could not save your draft to disk")
-        p.main.action_leave()
-        dialog = await p.dialog(Confirm)
-        assert "lose" in dialog._question
-        await p.press("n")
-        await p.until(lambda: p.app.screen is p.main)
-        monkeypatch.undo()
-        await p.until(lambda: p.main.documents.would_lose() == [])
-        assert left(p.store)[PROMPT][1].startswith("my ")
+        await p.open("d")
+        assert p.state == "broken"
+        assert p.prompt.raw.startswith("my first line")
+        p.file("d").write_text(WHOLE.replace("first", "their"))
+        await p.until(lambda: p.state == "conflict")
+        assert p.prompt.raw.startswith("my first line")
 
 
 # -- a broken file ------------------------------------------------------------------------------------------
-
-WHOLE = 'name = "One"\nsystem_prompt = """\nfirst line\nsecond line\nthird line\n"""\n'
-BROKEN = "<<<<<<< mine\n" + WHOLE
 
 
 async def break_file(p: Program, typed: str = "my ") -> None:
@@ -143,41 +164,8 @@ async def break_file(p: Program, typed: str = "my ") -> None:
         slow.setattr(debounce, "PAUSE", 60)
         await p.press("f3")
         await p.write(typed)
-        p.file("one").write_text(BROKEN)
+        p.file(p.main.documents.id).write_text(BROKEN)
         await p.until(lambda: p.state == "broken")
-
-
-async def test_typing_goes_on_over_a_file_that_broke_and_is_merged_once_it_is_mended(
-    tmp_path: Path,
-) -> None:
-    store = make_store(tmp_path)
-    async with program(store) as p:
-        await break_file(p)
-        await p.write("own ")
-        assert p.prompt.raw.startswith("my own first line")
-        await p.until(lambda: left(store).get(PROMPT, ("", ""))[1].startswith("my own first"))
-        assert "is kept" in str(p.main.prompt_pane.banner.render())
-        await p.open("two")
-        assert p.on_disk("two") == "I am two."
-        await p.open("one")
-        assert p.state == "broken"
-        assert p.prompt.raw.startswith("my own first line")
-        p.file("one").write_text(WHOLE.replace("third", "3rd"))
-        await p.until(lambda: p.on_disk("one") == "my own first line\nsecond line\n3rd line\n")
-        await p.until(lambda: p.state == "saved" and not left(store))
-
-
-async def test_a_text_typed_over_a_broken_file_is_back_after_a_restart(tmp_path: Path) -> None:
-    store = make_store(tmp_path)
-    async with program(store) as p:
-        await break_file(p)
-        await p.until(lambda: left(store))
-    async with program(store) as p:
-        assert p.state == "broken"
-        assert p.prompt.raw.startswith("my first line")
-        p.file("one").write_text(WHOLE.replace("first", "their"))
-        await p.until(lambda: p.state == "conflict")
-        assert p.prompt.raw.startswith("my first line")
 
 
 async def test_a_file_that_was_broken_from_the_start_takes_no_keys_and_says_so_once(tmp_path: Path) -> None:
@@ -234,12 +222,16 @@ async def lose_file(p: Program, typed: str = "my ") -> None:
         slow.setattr(debounce, "PAUSE", 60)
         await p.press("f3")
         await p.write(typed)
-        p.file("one").unlink()
+        p.file(p.main.documents.id).unlink()
         await p.until(lambda: p.main.documents.document.missing_since is not None)
 
 
-async def test_a_file_that_is_gone_for_a_moment_changes_nothing(tmp_path: Path, time_of: list[float]) -> None:
-    async with program(make_store(tmp_path)) as p:
+async def test_a_file_that_is_gone_for_a_moment_changes_nothing_and_one_that_comes_back_is_merged(
+    tmp_path: Path, time_of: list[float]
+) -> None:
+    text = '# mine\nname = "D" # my name\ntags = ["a"]\nsystem_prompt = "first line"\n'
+    store = make_store(tmp_path, FILES | {"d": text})
+    async with program(store, persona_id="one") as p:
         content = p.file("one").read_bytes()
         p.file("one").unlink()
         await p.until(lambda: p.main.documents.document.missing_since is not None)
@@ -251,49 +243,34 @@ async def test_a_file_that_is_gone_for_a_moment_changes_nothing(tmp_path: Path, 
         assert p.state == "saved"
         assert not any("deleted" in message for message in p.messages)
 
-
-async def test_a_persona_with_nothing_unsaved_is_open_again_when_its_file_is_back(
-    tmp_path: Path, time_of: list[float]
-) -> None:
-    async with program(make_store(tmp_path)) as p:
-        content = p.file("one").read_text()
-        p.file("one").unlink()
+        await p.open("b")  # with nothing unsaved
+        content = p.file("b").read_text()
+        p.file("b").unlink()
         await p.until(lambda: p.main.documents.document.missing_since is not None)
         time_of[0] += 3
         await p.until(lambda: p.main.documents.persona is None)
         await p.told("deleted outside")
-        p.file("one").write_text(content.replace("second", "2nd"))
-        await p.until(lambda: p.main.documents.id == "one")
+        p.file("b").write_text(content.replace("second", "2nd"))
+        await p.until(lambda: p.main.documents.id == "b")
         assert "2nd line" in p.prompt.raw
 
-
-async def test_text_typed_into_a_file_that_is_gone_stays_and_is_merged_when_it_is_back(
-    tmp_path: Path, time_of: list[float]
-) -> None:
-    store = make_store(tmp_path)
-    async with program(store) as p:
-        content = p.file("one").read_text()
+        await p.open("c")  # with text that is typed
+        content = p.file("c").read_text()
         await lose_file(p)
         time_of[0] += 3
         await p.until(lambda: p.state == "gone")
         await p.until(lambda: "The file is missing" in str(p.main.prompt_pane.banner.render()))
         await p.write("own ")
-        await p.until(lambda: left(store)[PROMPT][1].startswith("my own first line"))
-        p.file("one").write_text(content.replace("third", "3rd"))
-        await p.until(lambda: p.on_disk("one") == "my own first line\nsecond line\n3rd line\n")
-        await p.until(lambda: p.state == "saved" and not left(store))
+        await p.until(lambda: left(store, "c")[PROMPT][1].startswith("my own first line"))
+        p.file("c").write_text(content.replace("third", "3rd"))
+        await p.until(lambda: p.on_disk("c") == "my own first line\nsecond line\n3rd line\n")
+        await p.until(lambda: p.state == "saved" and not left(store, "c"))
 
-
-async def test_a_file_that_is_gone_is_written_back_with_everything_it_held(
-    tmp_path: Path, time_of: list[float]
-) -> None:
-    text = '# mine\nname = "One" # my name\ntags = ["a"]\nsystem_prompt = "first line"\n'
-    store = make_store(tmp_path, {"one": text, "two": 'name = "Two"\n'})
-    async with program(store) as p:
+        await p.open("d")  # written back
         await p.press("f3")
         await p.write("so ")
-        await p.until(lambda: p.on_disk("one").startswith("so first"))
-        text = p.file("one").read_text()
+        await p.until(lambda: p.on_disk("d").startswith("so first"))
+        text = p.file("d").read_text()
         await p.main.documents.look()
         await lose_file(p)
         time_of[0] += 3
@@ -301,48 +278,11 @@ async def test_a_file_that_is_gone_is_written_back_with_everything_it_held(
         await p.press("f5")
         await p.dialog(Confirm)
         await p.pilot.click("#confirm")
-        await p.until(lambda: p.state == "saved" and not left(store))
-        assert p.file("one").read_text() == text.replace("first line", "my first line")
+        await p.until(lambda: p.state == "saved" and not left(store, "d"))
+        assert p.file("d").read_text() == text.replace("first line", "my first line")
 
 
-async def test_leaving_a_persona_whose_file_is_gone_keeps_the_text_for_the_next_start(
-    tmp_path: Path, time_of: list[float]
-) -> None:
-    store = make_store(tmp_path)
-    async with program(store) as p:
-        await lose_file(p)
-        time_of[0] += 3
-        await p.until(lambda: p.state == "gone")
-        await p.open("two")
-        assert left(store)[PROMPT][1].startswith("my first line")
-        await p.main.remember()
-    async with program(store) as p:
-        assert p.main.documents.id == "two"
-        p.main.action_write_back()
-        await p.dialog(Confirm)
-        assert p.state == "gone"
-        assert p.prompt.raw.startswith("my first line")
-        await p.press("y")
-        await p.until(lambda: p.state == "saved" and not left(store))
-        assert p.on_disk("one").startswith("my first line")
-        await p.until(lambda: p.main.conversation.current is not None)
-
-
-async def test_a_persona_that_lost_its_file_is_open_at_the_next_start(
-    tmp_path: Path, time_of: list[float]
-) -> None:
-    store = make_store(tmp_path)
-    async with program(store) as p:
-        await lose_file(p)
-        time_of[0] += 3
-        await p.until(lambda: p.state == "gone" and left(store))
-        await p.main.remember()
-    async with program(store, ready=False) as p:
-        await p.until(lambda: p.main.documents is not None and p.state == "gone")
-        assert p.prompt.raw.startswith("my first line")
-
-
-async def test_what_was_saved_is_in_a_file_that_is_written_back_after_a_restart(
+async def test_a_persona_that_lost_its_file_is_open_at_the_next_start_and_written_back_with_what_was_saved(
     tmp_path: Path, time_of: list[float]
 ) -> None:
     store = make_store(tmp_path)
@@ -358,9 +298,20 @@ async def test_what_was_saved_is_in_a_file_that_is_written_back_after_a_restart(
         await p.main.remember()
     async with program(store, ready=False) as p:
         await p.until(lambda: p.main.documents is not None and p.state == "gone")
-        await p.main.documents.write_back()
+        assert p.prompt.raw.startswith("so my first line")
+        await p.open("two")
+        assert left(store)[PROMPT][1].startswith("so my first line")
+        await p.main.remember()
+    async with program(store) as p:
+        assert p.main.documents.id == "two"
+        p.main.action_write_back()
+        await p.dialog(Confirm)
+        assert p.state == "gone"
+        assert p.prompt.raw.startswith("so my first line")
+        await p.press("y")
         await p.until(lambda: p.state == "saved" and not left(store))
         assert p.file("one").read_text() == text.replace("so first", "so my first")
+        await p.until(lambda: p.main.conversation.current is not None)
 
 
 @pytest.mark.parametrize("mark", ["", "\ufeff"])
@@ -390,8 +341,8 @@ content = "Else."
 """
 
 
-def contents(store: Store) -> list[str]:
-    return [test_input.content for test_input in store.get("one").test_inputs]
+def contents(store: Store, persona_id: str = "one") -> list[str]:
+    return [test_input.content for test_input in store.get(persona_id).test_inputs]
 
 
 async def reach_conflict_in_input(p: Program) -> None:
@@ -399,13 +350,33 @@ async def reach_conflict_in_input(p: Program) -> None:
         slow.setattr(debounce, "PAUSE", 60)
         await p.press("f4", "enter")
         await p.write("My ")
-        p.file("one").write_text(TESTED.replace("What is", "Their"))
+        p.file(p.main.documents.id).write_text(TESTED.replace("What is", "Their"))
         await p.until(lambda: p.main.tests.editor.conflict is not None)
 
 
-async def test_a_test_input_in_conflict_is_put_off_and_kept(tmp_path: Path) -> None:
-    store = make_store(tmp_path, {"one": TESTED})
-    async with program(store) as p:
+async def test_a_test_input_in_conflict_or_over_a_broken_file_is_put_off_and_kept(tmp_path: Path) -> None:
+    store = make_store(tmp_path, dict.fromkeys(("one", "b", "c"), TESTED))
+    async with program(store, persona_id="c") as p:
+        await reach_conflict_in_input(p)
+        p.main.tests.rows.select("other")
+        await p.until(lambda: contents(store, "c") == ["Their 2+2?", "Else.", "My What is 2+2?"])
+        await p.until(lambda: not left(store, "c"))
+        assert p.main.tests.editor.raw == "Else."
+
+        await p.open("b")
+        with pytest.MonkeyPatch.context() as slow:
+            slow.setattr(debounce, "PAUSE", 60)
+            await p.press("f4", "enter")
+            await p.write("My ")
+            p.file("b").write_text("<<<<\n" + TESTED)
+            await p.until(lambda: p.state == "broken")
+        await p.press("escape")
+        await p.main.documents.flush()
+        p.file("b").write_text(TESTED)
+        await p.until(lambda: contents(store, "b") == ["My What is 2+2?", "Else."])
+        await p.until(lambda: not left(store, "b"))
+
+        await p.open("one")
         await reach_conflict_in_input(p)
         await p.write("own ")
         await p.until(lambda: left(store).get("input:sum") == ("What is 2+2?", "My own What is 2+2?"))
@@ -415,36 +386,10 @@ async def test_a_test_input_in_conflict_is_put_off_and_kept(tmp_path: Path) -> N
         await p.until(lambda: p.app.screen is p.main)
         assert p.main.tests.editor.raw == "My own What is 2+2?"
         assert contents(store) == ["Their 2+2?", "Else."]
-    async with program(store) as p:
+    async with program(store, persona_id="one") as p:
         await p.until(lambda: contents(store) == ["Their 2+2?", "Else.", "My own What is 2+2?"])
         await p.until(lambda: not left(store))
         await p.told("is back")
-
-
-async def test_leaving_a_test_input_in_conflict_keeps_both_contents(tmp_path: Path) -> None:
-    store = make_store(tmp_path, {"one": TESTED})
-    async with program(store) as p:
-        await reach_conflict_in_input(p)
-        p.main.tests.rows.select("other")
-        await p.until(lambda: contents(store) == ["Their 2+2?", "Else.", "My What is 2+2?"])
-        await p.until(lambda: not left(store))
-        assert p.main.tests.editor.raw == "Else."
-
-
-async def test_a_test_input_typed_over_a_broken_file_is_saved_once_it_is_mended(tmp_path: Path) -> None:
-    store = make_store(tmp_path, {"one": TESTED})
-    async with program(store) as p:
-        with pytest.MonkeyPatch.context() as slow:
-            slow.setattr(debounce, "PAUSE", 60)
-            await p.press("f4", "enter")
-            await p.write("My ")
-            p.file("one").write_text("<<<<\n" + TESTED)
-            await p.until(lambda: p.state == "broken")
-        await p.press("escape")
-        await p.main.documents.flush()
-        p.file("one").write_text(TESTED)
-        await p.until(lambda: contents(store) == ["My What is 2+2?", "Else."])
-        await p.until(lambda: not left(store))
 
 
 async def test_a_text_that_the_editor_cannot_hold_says_why_no_letter_comes(tmp_path: Path) -> None:
