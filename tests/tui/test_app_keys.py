@@ -87,42 +87,10 @@ async def test_the_output_takes_the_whole_height_by_a_key_the_mouse_and_the_pale
         await becomes(True)
 
 
-async def test_ctrl_o_pins_then_reads_then_hides_and_the_draft_stays(tmp_path: Path) -> None:
-    async with program(make_store(tmp_path), answer("Hi.")) as p:
-        await p.run_to_end("hello")
-        await p.write("half")
-        await p.press("ctrl+o")
-        assert p.main.conversation.panel.state is PanelState.PINNED
-        await p.press("ctrl+o")
-        assert p.main.conversation.panel_controller.reading
-        await p.press("k", "j", "k")
-        assert p.main.conversation.view.cursor is not None
-        assert p.main.chat_bar.draft == "half"
-        await p.press("ctrl+o")
-        assert p.main.conversation.panel.state is PanelState.HIDDEN
-        assert p.main.focused is p.main.chat_bar.input
-        await p.write(" done")
-        assert p.main.chat_bar.draft == "half done"
-
-
-async def test_one_esc_stops_the_run_from_anywhere_and_the_partial_answer_stays(tmp_path: Path) -> None:
-    async with program(make_store(tmp_path), HANGING) as p:
-        await p.say("go")
-        await p.until(lambda: p.main.conversation.running)
-        await p.until(lambda: any(e.type == "turn_delta" for e in p.main.conversation.current.events))
-        await p.press("f3")
-        assert p.main.program_actions.escape_meaning()[0] == "stop"
-        await p.press("escape")
-        await p.until(lambda: not p.main.conversation.running)
-        turns = p.main.conversation.current.chat.turns
-        assert turns[-1].content == "I begin"
-        assert turns[-1].interrupted
-
-
-async def test_esc_leaves_a_pane_and_then_hides_the_panel_and_tab_goes_round_the_panes(
+async def test_esc_leaves_a_pane_and_then_hides_the_panel_tab_goes_round_the_panes_and_ctrl_o_round_the_panel(
     tmp_path: Path,
 ) -> None:
-    async with program(make_store(tmp_path), answer("Hi.")) as p:
+    async with program(make_store(tmp_path), answer("Hi."), answer("Hi.")) as p:
         await p.run_to_end("hello")
         await p.press("f3", "escape")
         assert p.main.focused is p.main.chat_bar.input
@@ -139,11 +107,46 @@ async def test_esc_leaves_a_pane_and_then_hides_the_panel_and_tab_goes_round_the
         await p.press("shift+tab")
         assert p.main.panes.here == "personas"
 
+        await p.run_to_end("hello")
+        await p.write("half")
+        await p.press("ctrl+o")
+        assert p.main.conversation.panel.state is PanelState.PINNED
+        await p.press("ctrl+o")
+        assert p.main.conversation.panel_controller.reading
+        await p.press("k", "j", "k")
+        assert p.main.conversation.view.cursor is not None
+        assert p.main.chat_bar.draft == "half"
+        await p.press("ctrl+o")
+        assert p.main.conversation.panel.state is PanelState.HIDDEN
+        assert p.main.focused is p.main.chat_bar.input
+        await p.write(" done")
+        assert p.main.chat_bar.draft == "half done"
 
-async def test_ctrl_c_stops_then_clears_the_draft_then_quits(tmp_path: Path) -> None:
-    async with program(make_store(tmp_path), HANGING) as p:
+
+async def test_esc_stops_the_run_from_anywhere_and_ctrl_c_copies_then_stops_then_clears_the_draft_then_quits(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with program(make_store(tmp_path), HANGING, HANGING) as p:
         await p.say("go")
         await p.until(lambda: p.main.conversation.running)
+        await p.until(lambda: any(e.type == "turn_delta" for e in p.main.conversation.current.events))
+        await p.press("f3")
+        assert p.main.program_actions.escape_meaning()[0] == "stop"
+        await p.press("escape")
+        await p.until(lambda: not p.main.conversation.running)
+        turns = p.main.conversation.current.chat.turns
+        assert turns[-1].content == "I begin"
+        assert turns[-1].interrupted
+
+        await p.say("go")
+        await p.until(lambda: p.main.conversation.running)
+        copied: list[str] = []
+        monkeypatch.setattr(p.app, "copy", copied.append)
+        await p.press("f3", "ctrl+home", "shift+end", "ctrl+c")
+        assert copied == ["first line"]
+        assert p.on_disk("one").startswith("first line")
+        assert p.main.conversation.running
+        p.main.focus_chat()
         p.main.chat_bar.set_draft("more")
         await p.press("ctrl+c")
         await p.until(lambda: not p.main.conversation.running)
@@ -156,15 +159,6 @@ async def test_ctrl_c_stops_then_clears_the_draft_then_quits(tmp_path: Path) -> 
         assert p.app.is_running
         await p.press("ctrl+c")
         await p.until(lambda: p.app.return_code == 0)
-
-
-async def test_ctrl_c_copies_a_selection_first(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    async with program(make_store(tmp_path)) as p:
-        copied: list[str] = []
-        monkeypatch.setattr(p.app, "copy", copied.append)
-        await p.press("f3", "shift+end", "ctrl+c")
-        assert copied == ["first line"]
-        assert p.on_disk("one").startswith("first line")
 
 
 async def test_a_run_goes_on_in_the_background_and_is_marked(tmp_path: Path) -> None:
@@ -217,7 +211,9 @@ async def test_a_failed_request_is_shown_and_its_panel_waits_for_a_key(tmp_path:
         await p.until(lambda: not p.main.conversation.panel.shown)
 
 
-async def test_why_a_message_failed_is_seen_once_when_the_conversation_is_shown_again(tmp_path: Path) -> None:
+async def test_drafts_the_open_persona_and_why_a_message_failed_are_there_when_one_comes_back(
+    tmp_path: Path,
+) -> None:
     store = make_store(tmp_path)
 
     def told(p: Program) -> list[tuple[str, bool]]:
@@ -228,11 +224,20 @@ async def test_why_a_message_failed_is_seen_once_when_the_conversation_is_shown_
     async with program(store, [failed("authentication", "The key [/] is wrong.")]) as p:
         await p.run_to_end("hello")
         assert told(p) == why
+        p.main.chat_bar.set_draft("for one")
         await p.open("two")
         assert told(p) == []
+        assert p.main.chat_bar.draft == ""
         await p.open("one")
         await p.until(lambda: told(p) == why)
-    async with program(store, persona_id="one") as p:
+        await p.open("two")
+        p.main.chat_bar.set_draft("for two \x1b[31m[/]")
+        await p.app.shutdown.leave(0)
+    async with program(store) as p:
+        assert p.main.documents.id == "two"
+        assert p.main.chat_bar.draft == "for two \x1b[31m[/]"
+        await p.open("one")
+        assert p.main.chat_bar.draft == "for one"
         await p.until(lambda: told(p) == why)
 
 
@@ -289,8 +294,26 @@ async def test_f5_shows_all_that_a_run_changed_and_no_toml(tmp_path: Path) -> No
         assert '"' not in shown and "[[" not in shown
 
 
-async def test_the_help_names_every_key_and_goes_on_below_what_is_longer_than_a_line(tmp_path: Path) -> None:
+async def test_every_command_has_its_action_and_the_help_names_its_key_however_long_it_is(
+    tmp_path: Path,
+) -> None:
     async with program(make_store(tmp_path)) as p:
+        owners = {
+            "anywhere": p.main, "output": p.main, "talk": p.main, "prompt": p.main.prompt, "find": FindBar, "list": VirtualList,
+            "personas": p.main.personas, "tests": p.main.tests, "outputs": OutputPane,
+            "expectations": Expectations, "dialog": (CommandPaletteDialog, PickSeveral), "found": SearchResults, "page": Help,
+            "buttons": Confirm, "bisected": ShowBisected, "conflict": ConflictDialog, "program": ProgramSettings,
+            "comparison": ShowComparison, "versions": Versions, "composition": p.main.composition_pane,
+            "compiled": CompiledText, "library": DocumentList, "library_document": LibraryScreen,
+            "stages": StageList, "proposal": ShowProposal, "actions": ActionList,
+            "action_document": ActionsScreen, "runs": RunList,
+        }  # fmt: skip
+        for command in commands.COMMANDS:
+            owner, _, name = command.action.partition("(")[0].rpartition(".")
+            found = p.app if owner else owners[command.where]
+            some = found if isinstance(found, tuple) else (found,)
+            assert any(hasattr(one, f"action_{name}") for one in some), command.id
+
         for size in (60, 15), (120, 60):
             await p.pilot.resize_terminal(*size)
             await p.press("f1")
@@ -318,40 +341,6 @@ def test_no_key_that_terminals_own_and_no_key_twice_in_one_place() -> None:
             assert (command.where, key) not in seen
             seen.add((command.where, key))
     assert len({command.id for command in commands.COMMANDS}) == len(commands.COMMANDS)
-
-
-async def test_every_command_has_its_action(tmp_path: Path) -> None:
-    async with program(make_store(tmp_path)) as p:
-        owners = {
-            "anywhere": p.main, "output": p.main, "talk": p.main, "prompt": p.main.prompt, "find": FindBar, "list": VirtualList,
-            "personas": p.main.personas, "tests": p.main.tests, "outputs": OutputPane,
-            "expectations": Expectations, "dialog": (CommandPaletteDialog, PickSeveral), "found": SearchResults, "page": Help,
-            "buttons": Confirm, "bisected": ShowBisected, "conflict": ConflictDialog, "program": ProgramSettings,
-            "comparison": ShowComparison, "versions": Versions, "composition": p.main.composition_pane,
-            "compiled": CompiledText, "library": DocumentList, "library_document": LibraryScreen,
-            "stages": StageList, "proposal": ShowProposal, "actions": ActionList,
-            "action_document": ActionsScreen, "runs": RunList,
-        }  # fmt: skip
-        for command in commands.COMMANDS:
-            owner, _, name = command.action.partition("(")[0].rpartition(".")
-            found = p.app if owner else owners[command.where]
-            some = found if isinstance(found, tuple) else (found,)
-            assert any(hasattr(one, f"action_{name}") for one in some), command.id
-
-
-async def test_drafts_and_the_open_persona_are_there_after_a_restart(tmp_path: Path) -> None:
-    store = make_store(tmp_path)
-    async with program(store) as p:
-        p.main.chat_bar.set_draft("for one")
-        await p.open("two")
-        assert p.main.chat_bar.draft == ""
-        p.main.chat_bar.set_draft("for two \x1b[31m[/]")
-        await p.app.shutdown.leave(0)
-    async with program(store) as p:
-        assert p.main.documents.id == "two"
-        assert p.main.chat_bar.draft == "for two \x1b[31m[/]"
-        await p.open("one")
-        assert p.main.chat_bar.draft == "for one"
 
 
 async def test_older_turns_are_read_when_one_comes_to_the_top(
