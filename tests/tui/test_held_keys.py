@@ -8,7 +8,7 @@ import pytest
 from textual.events import AppBlur
 
 from agent.models.scripted import answer
-from tests.support.program import Program, make_store, program
+from tests.support.program import ONE, Program, make_store, program
 from tests.support.screen import at_once
 from tui.screens.dialogs.confirm import Confirm
 from tui.screens.dialogs.text_prompt import AskLine
@@ -28,22 +28,25 @@ def ends(p: Program) -> dict[str, str]:
     }
 
 
-@pytest.mark.parametrize(
-    ("keys", "written"),
-    [
-        ("ab down cd down ef", {"name": "ab", "description": "cd", "tags": "ef"}),
-        ("down down ab up cd up ef", {"name": "ef", "description": "cd", "tags": "ab"}),
-        ("a enter b down c backspace d", {"name": "ab", "description": "d", "tags": ""}),
-    ],
-)
-async def test_letters_behind_an_arrow_are_for_the_field_that_it_leads_to(
-    tmp_path: Path, keys: str, written: dict[str, str]
-) -> None:
-    async with program(make_store(tmp_path)) as p:
-        await go_to_fields(p)
-        named = ("down", "up", "enter", "backspace", "tab")
-        at_once(p, *(key for word in keys.split() for key in ([word] if word in named else word)))
-        await p.until(lambda: ends(p) == written)
+FIELDS = {
+    "ab down cd down ef": {"name": "ab", "description": "cd", "tags": "ef"},
+    "down down ab up cd up ef": {"name": "ef", "description": "cd", "tags": "ab"},
+    "a enter b down c backspace d": {"name": "ab", "description": "d", "tags": ""},
+}
+"""Keys, and what they leave in the fields."""
+
+
+async def test_letters_behind_an_arrow_are_for_the_field_that_it_leads_to(tmp_path: Path) -> None:
+    async with program(make_store(tmp_path, {f"p{number}": ONE for number in range(len(FIELDS))})) as p:
+        for number, (keys, written) in enumerate(FIELDS.items()):
+            await p.open(f"p{number}")
+            await go_to_fields(p)
+            p.main.settings.field("name").focus()
+            await p.until(lambda: p.main.settings.field("name").has_focus)
+            named = ("down", "up", "enter", "backspace")
+            at_once(p, *(key for word in keys.split() for key in ([word] if word in named else word)))
+            await p.until(lambda written=written: ends(p) == written)
+            p.main.focus_chat()
 
 
 async def test_letters_behind_tab_are_for_the_next_pane(tmp_path: Path) -> None:
@@ -56,6 +59,13 @@ async def test_letters_behind_tab_are_for_the_next_pane(tmp_path: Path) -> None:
         at_once(p, "a", "shift+tab", "tab", "b", "escape", "c")
         await p.until(lambda: p.main.chat_bar.draft.replace("hi", "") == "c")
         assert p.main.settings.field("name").raw in ("Onea", "Oneab")
+
+        p.main.focus_chat()
+        before = p.prompt.raw
+        at_once(p, "tab", "u", "p")
+        p.app.post_message(AppBlur())  # a terminal that loses the focus behind keys has lost it
+        await p.until(lambda: p.prompt.raw != before and p.prompt.raw.replace("up", "", 1) in before)
+        await p.until(lambda: not p.app.app_focus)
 
 
 async def test_letters_behind_enter_in_a_list_are_no_commands_of_it(tmp_path: Path) -> None:
@@ -71,21 +81,33 @@ async def test_letters_behind_enter_in_a_list_are_no_commands_of_it(tmp_path: Pa
         assert p.app.screen is p.main and [*p.main.personas.entries] == ["one", "two"]
 
 
-async def test_letters_behind_what_opens_a_field_while_the_output_is_read_go_into_it(tmp_path: Path) -> None:
+async def test_letters_behind_a_key_of_the_output_go_into_what_it_opens(tmp_path: Path) -> None:
     async with program(make_store(tmp_path), answer("The end."), settings=Settings(panel_seconds=600)) as p:
         await p.run_to_end("hello")
-        await p.press("ctrl+o", "ctrl+o")
+        p.main.conversation.panel_controller.cycle_output()
+        p.main.chat_bar.set_draft("abc")
+        p.main.focus_chat()
+        at_once(p, "backspace", "ctrl+o")
         await p.until(lambda: p.main.conversation.panel_controller.reading)
+        assert p.main.chat_bar.draft == "ab", "it is taken from the message before the output gets the keys"
         at_once(p, "k", "slash", *"find", "u")
         await p.until(lambda: isinstance(p.app.screen, AskLine))
         await p.until(lambda: p.app.screen.query_one(LineInput).value == "findu")
 
 
-async def test_letters_behind_a_command_of_the_chat_bar_go_into_what_it_opens(tmp_path: Path) -> None:
+async def test_letters_behind_a_command_or_the_end_of_the_filter_go_where_that_leads(tmp_path: Path) -> None:
     async with program(make_store(tmp_path), persona_id="one") as p:
         at_once(p, *"/new", "enter", *"Third")
         await p.until(lambda: isinstance(p.app.screen, AskLine))
         await p.until(lambda: p.app.screen.query_one(LineInput).value == "Third")
+        await p.press("escape")
+        await p.until(lambda: p.app.screen is p.main)
+        p.main.personas.rows.focus()
+        await p.press("slash", "o")
+        await p.until(lambda: p.main.personas.filter_open)
+        at_once(p, "escape", "n")
+        await p.dialog(AskLine)
+        assert p.main.chat_bar.draft == ""
 
 
 async def test_enter_behind_an_arrow_presses_the_button_that_it_leads_to(
@@ -134,33 +156,3 @@ async def test_what_a_key_does_to_a_text_it_does_to_the_one_it_was_pressed_in(tm
                 f"what {name} says" for name in "abc"
             ]
             assert p.messages == []
-
-
-async def test_what_is_taken_from_a_message_goes_before_the_output_gets_the_keys(tmp_path: Path) -> None:
-    async with program(make_store(tmp_path), answer("The end."), settings=Settings(panel_seconds=600)) as p:
-        await p.run_to_end("hello")
-        p.main.conversation.panel_controller.cycle_output()
-        p.main.chat_bar.set_draft("abc")
-        p.main.focus_chat()
-        at_once(p, "backspace", "ctrl+o")
-        await p.until(lambda: p.main.conversation.panel_controller.reading)
-        assert p.main.chat_bar.draft == "ab"
-
-
-async def test_a_key_behind_the_one_that_closes_the_filter_is_for_the_list(tmp_path: Path) -> None:
-    async with program(make_store(tmp_path)) as p:
-        p.main.personas.rows.focus()
-        await p.press("slash", "o")
-        await p.until(lambda: p.main.personas.filter_open)
-        at_once(p, "escape", "n")
-        await p.dialog(AskLine)
-        assert p.main.chat_bar.draft == ""
-
-
-async def test_a_terminal_that_loses_the_focus_behind_keys_has_lost_it(tmp_path: Path) -> None:
-    async with program(make_store(tmp_path)) as p:
-        before = p.prompt.raw
-        at_once(p, "tab", "u", "p")
-        p.app.post_message(AppBlur())
-        await p.until(lambda: p.prompt.raw.replace("up", "", 1) == before)
-        await p.until(lambda: not p.app.app_focus)

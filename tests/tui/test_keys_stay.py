@@ -29,7 +29,7 @@ def break_it(p: Program) -> str:
     return whole
 
 
-async def test_who_types_in_a_test_input_types_on_while_the_file_is_broken(tmp_path: Path) -> None:
+async def test_who_types_in_a_test_input_or_a_field_types_on_while_the_file_is_broken(tmp_path: Path) -> None:
     async with program(make_store(tmp_path, {"one": TWO_INPUTS})) as p:
         await go_into(p, "M ")
         await p.until(lambda: contents(p)["a"] == "M ca" and p.state == "saved")
@@ -44,6 +44,19 @@ async def test_who_types_in_a_test_input_types_on_while_the_file_is_broken(tmp_p
         await p.until(lambda: contents(p) == {"a": "M wxnxnJxxca", "b": "cb"})
         await p.until(lambda: not p.main.documents.not_saved())
         assert p.app.screen is p.main and p.main.tests.editor.has_focus
+
+        field = p.main.settings.field("description")
+        field.focus()
+        await p.until(lambda: field.has_focus)
+        await p.write("ab")
+        whole = break_it(p)
+        await p.until(lambda: p.state == "broken")
+        await p.write("xn")
+        await p.told("What you type is kept")
+        await p.press("f3")
+        await p.until(lambda: field.disabled)
+        p.file("one").write_text(whole, encoding="utf-8")
+        await p.until(lambda: p.store.get("one").description == "abxn" and not field.disabled)
 
 
 async def test_a_file_that_breaks_between_two_looks_is_no_deleted_test_input(tmp_path: Path) -> None:
@@ -81,10 +94,10 @@ async def test_the_last_test_input_goes_and_the_list_gets_no_keys(tmp_path: Path
         await p.until(lambda: contents(p) == {"b": "Ncb"})
 
 
-async def test_a_persona_deleted_outside_leaves_no_list_with_the_keys(
+async def test_a_persona_deleted_outside_leaves_no_list_with_the_keys_and_tab_leads_past_panes_that_take_none(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    async with program(make_store(tmp_path, {"one": TWO_INPUTS})) as p:
+    async with program(make_store(tmp_path, {"one": TWO_INPUTS, "two": ""}), persona_id="one") as p:
         await go_into(p)
         monkeypatch.setattr(gone, "GONE_AFTER", 0.0)
         whole = p.file("one").read_text(encoding="utf-8")
@@ -97,14 +110,9 @@ async def test_a_persona_deleted_outside_leaves_no_list_with_the_keys(
         await p.write("xx")
         await p.until(lambda: contents(p) == {"a": "xxca", "b": "cb"})
 
-
-async def test_tab_leads_past_panes_that_take_no_keys(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    async with program(make_store(tmp_path, {"one": TWO_INPUTS, "two": ""}), persona_id="one") as p:
-        monkeypatch.setattr(gone, "GONE_AFTER", 0.0)
         p.file("one").unlink()
         await p.until(lambda: p.main.documents.id is None)
+        p.main.focus_chat()
         there = ["prompt", "tests", "composition", "personas"]
         for size in (80, 24), (120, 30):
             await p.pilot.resize_terminal(*size)
@@ -116,35 +124,9 @@ async def test_tab_leads_past_panes_that_take_no_keys(
                 assert passed == [*panes, "chat"]
 
 
-async def test_a_terminal_without_focus_gets_its_text_back(tmp_path: Path) -> None:
-    async with program(make_store(tmp_path, {"one": TWO_INPUTS})) as p:
-        await go_into(p)
-        p.app.app_focus = False
-        await p.until(lambda: p.main.focused is None)
-        agent(p, DeleteTestInput("a"))
-        await p.until(lambda: p.main.tests.is_gone)
-        p.app.app_focus = True
-        await p.write("xn")
-        await p.until(lambda: sorted(contents(p).values()) == ["cb", "xnca"])
-
-
-async def test_a_field_takes_keys_while_the_file_is_broken(tmp_path: Path) -> None:
-    async with program(make_store(tmp_path, {"one": TWO_INPUTS})) as p:
-        field = p.main.settings.field("description")
-        field.focus()
-        await p.until(lambda: field.has_focus)
-        await p.write("ab")
-        whole = break_it(p)
-        await p.until(lambda: p.state == "broken")
-        await p.write("xn")
-        await p.told("What you type is kept")
-        await p.press("f3")
-        await p.until(lambda: field.disabled)
-        p.file("one").write_text(whole, encoding="utf-8")
-        await p.until(lambda: p.store.get("one").description == "abxn" and not field.disabled)
-
-
-async def test_a_terminal_that_gets_smaller_takes_the_keys_from_no_text(tmp_path: Path) -> None:
+async def test_a_terminal_that_gets_smaller_or_loses_the_focus_takes_the_keys_from_no_text(
+    tmp_path: Path,
+) -> None:
     async with program(make_store(tmp_path, {"one": TWO_INPUTS}), size=(120, 30)) as p:
         await go_into(p)
         for size, seen, kept in ((80, 24), "xn", "xnxxca"), ((20, 5), "", "xnxxxxca"):
@@ -154,6 +136,13 @@ async def test_a_terminal_that_gets_smaller_takes_the_keys_from_no_text(tmp_path
             await p.pilot.resize_terminal(120, 30)
             await p.write("xx")
             await p.until(lambda kept=kept: contents(p) == {"a": kept, "b": "cb"})
+        p.app.app_focus = False
+        await p.until(lambda: p.main.focused is None)
+        agent(p, DeleteTestInput("a"))
+        await p.until(lambda: p.main.tests.is_gone)
+        p.app.app_focus = True
+        await p.write("yn")
+        await p.until(lambda: sorted(contents(p).values()) == ["cb", "xnxxxxynca"])
 
 
 async def test_a_key_that_can_do_nothing_says_why(tmp_path: Path) -> None:
