@@ -96,7 +96,7 @@ class PersonaApp(TerminalApp, inherit_bindings=False):
         self._env = dict(os.environ) if env is None else env
         self.appearance = Display(self, self._env)
         self.shutdown = Shutdown(self)
-        self.keys = KeyQueue(self, lambda: self.main.is_reading)
+        self.keys = KeyQueue(self)
         graphemes.install()
         handlers.install()
         self.preferences = preferences
