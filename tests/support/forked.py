@@ -84,7 +84,8 @@ def _load_everything() -> None:
         for _, module, _ in pkgutil.walk_packages(package.__path__, f"{name}."):
             if not module.startswith(("agent.worker.", "tui.mcp.", "tui.__main__")):
                 importlib.import_module(module)
-    importlib.import_module("textual.drivers.linux_driver")
+    for module in ("textual.drivers.linux_driver", "textual.pilot", "markdown_it", "email.parser"):
+        importlib.import_module(module)  # which the program loads later
 
 
 def _serve(requests: socket.socket) -> None:

@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from agent.outputs import coverage
 from agent.outputs.output_log import OutputLog
 from personas.changes import SetName, SetPrompt
 from personas.versions.authorship import Author
@@ -49,7 +50,8 @@ def server() -> Iterator[MessagesServer]:
 
 
 @pytest.fixture
-def place(tmp_path: Path, server: MessagesServer) -> Workplace:
+def place(tmp_path: Path, server: MessagesServer, monkeypatch: pytest.MonkeyPatch) -> Workplace:
+    monkeypatch.setattr(coverage, "_SHUFFLES", 500)  # enough to tell words that never come from noise
     return served(tmp_path / "home", server, kind=FILE)
 
 
