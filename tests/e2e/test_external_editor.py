@@ -221,7 +221,7 @@ def test_what_an_editor_that_crashed_did_to_the_terminal_is_taken_back(place: Pl
         place.open_editor(terminal)
         place.close()
         terminal.until("signal 9")
-        terminal.until("nothing new")
+        terminal.until("It saved no changes.")
         terminal.send(" goes on")
         terminal.until("a draft goes on")
         assert place.left == []
