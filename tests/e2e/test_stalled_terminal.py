@@ -105,7 +105,7 @@ def test_a_program_that_was_stopped_and_goes_on_shows_its_screen_again(folder: P
             terminal.send(word)
             terminal.until(word)
             settle(terminal)
-        terminal.until("a WORD another")
+        terminal.until(lambda: "a WORD another" in draft(folder))  # a terminal of lines echoes it too
         terminal.process.send_signal(signal.SIGTERM)
         assert terminal.ended() == 143
         assert terminal.restored

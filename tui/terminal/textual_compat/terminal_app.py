@@ -104,7 +104,7 @@ class TerminalApp(App[int], inherit_bindings=False):
     def take_terminal(self) -> None:
         """The program begins: from now on draw everything anew when it goes on after a stop."""
         if self._driver is not None:
-            sigcont.heed(self)
+            sigcont.install_handler(self)
         self.app_resume_signal.subscribe(self, lambda _app: self.refresh(layout=True), immediate=True)
 
     def take_mouse(self, wanted: bool) -> None:
