@@ -17,7 +17,7 @@ from tui.drafts.store import DraftStore
 def drafts(home: Home, persona_id: str = "one") -> list[Draft]:
     """Return the unsaved texts of a persona, whichever program has them."""
     query = (
-        "SELECT id, document, slot, base, text, file, sending, updated FROM drafts "
+        "SELECT id, document, slot, base, text, sending, updated FROM drafts "
         "WHERE home = ? AND document = ? AND status = 'open' ORDER BY id"
     )
     rows = _rows(home, query, persona_id)

@@ -86,13 +86,11 @@ def end(running: subprocess.Popen[str]) -> None:
 
 def test_a_draft_is_stored_replaced_and_deleted(store: DraftStore) -> None:
     store.save("helper", "prompt", "first", base="stored")
-    store.save(
-        "helper", "prompt", "second\n\x00 and a half \ud83d", base="stored", file="[p]", sending="first"
-    )
+    store.save("helper", "prompt", "second\n\x00 and a half \ud83d", base="stored", sending="first")
     store.save("helper", "input:a", "other")
     prompt = next(draft for draft in store.own() if draft.slot == "prompt")
     assert (prompt.base, prompt.text) == ("stored", "second\n\x00 and a half ?")
-    assert (prompt.file, prompt.sending) == ("[p]", "first")
+    assert prompt.sending == "first"
     store.delete("helper", "prompt")
     assert texts(store.own()) == ["other"]
 

@@ -10,12 +10,13 @@ import pytest
 
 from agent.models.scripted import ToolUse, answer
 from personas.changes import SetPrompt
+from personas.external_writes import know
 from personas.persona import read_persona
 from personas.versions.authorship import Author
 from tests.support.faulty_store import FaultyStore
 from tests.support.program import make_store, program
 from tui.document import debounce
-from tui.document.missing_file import last_text, persona_without_file, text_of, write_back
+from tui.document.missing_file import persona_without_file, write_back
 from tui.external_editor.process import ExternalEditor
 from tui.recording.locate import persona_at_start
 from tui.recording.recorded_session import Recording
@@ -110,12 +111,11 @@ async def test_deleting_says_that_the_file_with_the_prompt_stays(tmp_path: Path)
 def test_a_personas_file_that_is_gone_comes_back_and_a_recording_has_the_prompt(tmp_path: Path) -> None:
     store, file = make(tmp_path)
     persona = store.get("one")
-    text = text_of(store, persona)
+    know(store, "one")
     p = store.path("one")
     p.unlink()
-    lost = last_text(store, "one", text or "")
-    assert persona_without_file("one", lost, persona.system_prompt) == replace(persona, revision=ANY)
-    write_back(store, persona, lost)
+    assert persona_without_file(store, "one", "") == replace(persona, revision=ANY)
+    write_back(store, persona)
     assert p.read_text() == TOML and file.read_text().startswith(HEAD)
     for run in ("first", "second"):
         store.change("one", SetPrompt(run), revision=None, by=Author("agent", run, run))

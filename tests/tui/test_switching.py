@@ -15,7 +15,6 @@ from personas.errors import StorageError
 from tests.support.drafts import unsaved
 from tests.support.program import ONE, TWO, Program, make_store, program
 from tui.document import debounce
-from tui.document import document as gone
 
 FILES = {"one": ONE, "two": TWO, "three": ONE.replace("One", "Three")}
 
@@ -23,31 +22,6 @@ FILES = {"one": ONE, "two": TWO, "three": ONE.replace("One", "Three")}
 @pytest.fixture(autouse=True)
 def quick(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(debounce, "PAUSE", 60)
-
-
-async def test_a_file_that_is_read_slowly_is_not_taken_for_that_of_the_persona_opened_since(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    time = [100.0]
-    monkeypatch.setattr(gone, "clock", lambda: time[0])
-    async with program(make_store(tmp_path), persona_id="two") as p:
-        editing = p.main.documents
-        assert editing is not None
-        disk = p.store.hold("text", about="one", late=True)
-        await p.open("one")
-        await p.open("two")
-        await p.until(lambda: editing.document.file == TWO)
-        disk.goes_on.set()
-        await p.pilot.pause()
-        assert editing.document.file == TWO
-        p.prompt.focus()
-        await p.write("my ")
-        p.file("two").unlink()
-        await p.until(lambda: editing.document.missing_since is not None)
-        time[0] += 3
-        await p.until(lambda: p.state == "gone")
-        await editing.write_back()
-        assert p.file("two").read_text() == TWO.replace("I am", "my I am")
 
 
 async def test_what_waits_for_the_disk_does_nothing_to_the_persona_opened_since(

@@ -7,15 +7,14 @@ from pathlib import Path
 
 import pytest
 
-from personas.changes import AddTestInput, SetName, SetPrompt
+from personas.changes import AddTestInput, SetName
 from personas.errors import StorageError
 from personas.store import Store
 from personas.versions.authorship import USER
-from tests.support.drafts import drafts, leave_behind, unsaved
+from tests.support.drafts import leave_behind, unsaved
 from tests.support.program import ONE, TWO, Program, make_store, program
 from tui.document import debounce
 from tui.document import document as gone
-from tui.document.missing_file import last_text, text_of
 from tui.drafts.draft import PROMPT
 from tui.drafts.store import DraftStore
 from tui.drafts.unsaved_text import UnsavedText
@@ -68,7 +67,6 @@ async def test_a_conflict_and_what_is_typed_over_a_broken_file_are_kept_and_what
         await p.until(lambda: left(store)[PROMPT][1].startswith("my own first line"))
         assert left(store)[PROMPT][0] == "first line\nsecond line\nthird line\n"
         p.main.documents.take(store.change("one", SetName("Uno"), by=USER, revision=None))
-        await p.until(lambda: drafts(store.home)[0].file == p.file("one").read_text())
         assert left(store)[PROMPT][1].startswith("my own first")
         p.main.action_leave()
         dialog = await p.dialog(Confirm)
@@ -312,21 +310,6 @@ async def test_a_persona_that_lost_its_file_is_open_at_the_next_start_and_writte
         await p.until(lambda: p.state == "saved" and not left(store))
         assert p.file("one").read_text() == text.replace("so first", "so my first")
         await p.until(lambda: p.main.conversation.current is not None)
-
-
-@pytest.mark.parametrize("mark", ["", "\ufeff"])
-def test_what_a_file_held_last_is_known_whoever_wrote_it(tmp_path: Path, mark: str) -> None:
-    store = make_store(tmp_path, {"one": mark + ONE})
-    persona = store.change("one", SetPrompt("second"), by=USER, revision=None)
-    second = store.path("one").read_text(encoding="utf-8")
-    assert second.startswith(mark)
-    assert text_of(store, persona) == second
-    store.path("one").unlink()
-    assert text_of(store, persona) == second
-    assert last_text(store, "one", "") == second
-    assert last_text(store, "one", mark + ONE) == second
-    assert last_text(store, "one", "# read outside\n") == "# read outside\n"
-    assert last_text(store, "two", "kept") == "kept"
 
 
 # -- test inputs --------------------------------------------------------------------------------------------

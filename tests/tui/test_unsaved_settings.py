@@ -130,7 +130,7 @@ async def test_a_file_that_is_gone_while_only_a_setting_is_unsaved_is_written_ba
     store = make_store(tmp_path, {"one": text, "two": 'name = "Two"\n'})
     monkeypatch.setattr(gone, "GONE_AFTER", 0.05)
     async with program(store) as p:
-        await p.until(lambda: p.main.documents.document.file)
+        await p.until(lambda: store.file("one").versions.exists())
         await type_in(p, "description", " and more")
         p.file("one").unlink()
         await p.until(lambda: p.state == "gone" and left(store.home))

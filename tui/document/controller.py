@@ -17,7 +17,7 @@ from tui.document.async_store import AsyncStore, ChangePoller, last_change
 from tui.document.banner import has_git_conflict
 from tui.document.conflicts import resolve_conflict, show_agent_replaced
 from tui.document.document import OpenDocument
-from tui.document.missing_file import last_text, persona_without_file, text_of, write_back
+from tui.document.missing_file import persona_without_file, write_back
 from tui.document.recovery import DraftRecovery
 from tui.document.saver import SlotSaver
 from tui.document.text_slot import TextSlot, in_words
@@ -120,7 +120,7 @@ class DocumentController:
 
     def _unsaved_texts(self) -> dict[Key, Value]:
         return {
-            (document.id, slot.id): (slot.base, slot.text, document.file, slot.sending)
+            (document.id, slot.id): (slot.base, slot.text, slot.sending)
             for document in self._in_memory()
             for slot in document.dirty
         }
@@ -235,7 +235,7 @@ class DocumentController:
         persona_id = document.id
         try:
             stamp = await self.workspace.call(self._poller.at, persona_id)
-            persona, lost, drafts, others = await self.workspace.call(self._read, persona_id)
+            persona, is_gone, drafts, others = await self.workspace.call(self._read, persona_id)
         except Exception as error:
             if document is self.document:
                 kept = " What you typed in it is kept until it can be opened." if document.dirty else ""
@@ -251,14 +251,11 @@ class DocumentController:
             self.view.start(self.workspace.call(self.unsaved.release, persona_id))
             return False
         document.missing_since = None
-        if persona is not None:
-            self.view.start(self._read_file(document, persona))
-            self.view.start(self.workspace.know(persona_id))
-        else:
+        if is_gone:
             document.mark_missing(known=True)
-            document.file, self._warned_of_missing = lost or document.file, True
-            prompt = next((draft.base for draft in drafts if draft.slot == PROMPT), document.prompt.base)
-            persona = persona_without_file(persona_id, document.file, prompt)
+            self._warned_of_missing = True
+        else:
+            self.view.start(self.workspace.know(persona_id))
         is_new = document.persona is None
         typed = document.take_early_input()
         views = document.hide() if is_new else {}
@@ -283,8 +280,8 @@ class DocumentController:
         self.forget_settled(document)
         return document is self.document
 
-    def _read(self, persona_id: str) -> tuple[Persona | None, str, list[Draft], list[Draft]]:
-        """Read a persona, and what was left unsaved of it; of a file that is gone None, and what it held. Blocking.
+    def _read(self, persona_id: str) -> tuple[Persona, bool, list[Draft], list[Draft]]:
+        """Read a persona, or as it was last and True where its file is gone, and what was left unsaved. Blocking.
 
         Raises:
             PersonaError: there is no such file, and nothing is unsaved.
@@ -296,16 +293,14 @@ class DocumentController:
             drafts, others = [], []
             self.unsaved.store.warning = self.unsaved.store.warning or str(error)
         try:
-            persona = store.get(persona_id)
+            return store.get(persona_id), False, drafts, others
         except UnknownPersona:
             known = self.documents.get(persona_id)
             if not drafts and not others and (known is None or not known.dirty):
                 raise
-            kept = next(
-                (draft.file for draft in [*drafts, *others] if draft.file), known.file if known else ""
-            )
-            return None, last_text(store, persona_id, kept), drafts, others
-        return persona, "", drafts, others
+        base = "" if known is None else known.prompt.base
+        prompt = next((draft.base for draft in drafts if draft.slot == PROMPT), base)
+        return persona_without_file(store, persona_id, prompt), True, drafts, others
 
     def close(self) -> None:
         """Show no persona: the open one is gone."""
@@ -365,12 +360,9 @@ class DocumentController:
         elsewhere: bool = False,
     ) -> None:
         """A document is so now, whoever wrote it."""
-        before = document.persona
         fields = [slot for slot in document.slots.values() if not slot.merges]
         in_conflict = {slot: slot.conflict for slot in fields}
         document.take(persona, source=source, by_agent=by_agent)
-        if before is None or persona.revision != before.revision:
-            self.view.start(self._read_file(document, persona))
         if document is not self.document:
             return
         for slot in fields:
@@ -378,13 +370,6 @@ class DocumentController:
                 self.show_field_conflict(slot)
         self.view.document_changed(document, by_agent=by_agent, elsewhere=elsewhere)
         self.view.show_state()
-
-    async def _read_file(self, document: OpenDocument, persona: Persona) -> None:
-        """Remember, here and with the drafts, what a document's file holds now."""
-        text = await self.workspace.call(text_of, self.workspace.store, persona)
-        if text is not None and document.persona is persona:
-            document.file = text
-            await self.write_drafts()
 
     def show_field_conflict(self, slot: TextSlot) -> None:
         assert slot.conflict is not None
@@ -453,8 +438,6 @@ class DocumentController:
             self.view.start(self.workspace.know(now.id))
         if changed or was_missing:
             self.take(now, outside=outside)
-        if was_missing:
-            self.view.start(self._read_file(document, now))
         if changed and now.error is None and not quiet and document.prompt.conflict is None:
             self.view.show_message(f"{now.name} was changed outside; the new text is shown.")
 
@@ -484,7 +467,7 @@ class DocumentController:
         if document is None or document.persona is None or not document.gone:
             return
         try:
-            await self.workspace.write(write_back, self.workspace.store, document.persona, document.file)
+            await self.workspace.write(write_back, self.workspace.store, document.persona)
         except PersonaError as error:
             self.view.show_message(str(error), error=True)
             return

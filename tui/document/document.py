@@ -29,7 +29,6 @@ class OpenDocument:
     Attributes:
         id: the persona's id; empty as long as it is not known, at the start or while a new one is made.
         persona: the persona as it was read or written last; None before that.
-        file: the file's whole text as it was read last, to write it again where it is gone; empty if unknown.
         missing_since: when the file was first not there; None where it is.
         is_held: what is typed is kept as a draft, and stored only when the person says so.
         proposals: the proposals for it that wait for the person's word, newest first.
@@ -38,7 +37,6 @@ class OpenDocument:
     def __init__(self, id: str, on_edit: Callable[[OpenDocument, TextSlot], None] = lambda *_: None) -> None:
         self.id = id
         self.persona: Persona | None = None
-        self.file = ""
         self.missing_since: float | None = None
         self.is_held = False
         self.proposals: Sequence[Version] = ()

@@ -27,7 +27,6 @@ class Draft(NamedTuple):
         slot: which text of it: `prompt`, `input:<id>`, `field:<name>`, `chat`, `stash:<hash>`, `dialog:<name>`.
         base: the stored text it grew from; of a chat draft the question it answers, of a stash when it was put away.
         text: what the person typed.
-        file: the document's whole file as it was read last, to write it again where it is gone; empty if unknown.
         sending: the text that was on its way into the file when this was stored: the file holds that, or `base`.
         updated: when it was stored, in seconds since 1970.
     """
@@ -37,7 +36,6 @@ class Draft(NamedTuple):
     slot: str
     base: str
     text: str
-    file: str = ""
     sending: str | None = None
     updated: float = 0.0
 

@@ -87,8 +87,8 @@ def import_legacy_files(home: Home, store: DraftStore, persona_id: str = "") -> 
             continue
         if named[2] and path.parent == home.state and _is_running(home, named[2]):
             continue
-        base, text, file = (_text(record.get(key)) for key in ("base", "text", "file"))
-        store.leave(owner, _slot(field), text, base=base, file=file)
+        base, text = (_text(record.get(key)) for key in ("base", "text"))
+        store.leave(owner, _slot(field), text, base=base)
         _remove(home, path)
     if persona_id and (home.state / f"thrown-{_hash(persona_id)}-away.json").exists():
         discarded = _File(home, f"thrown-{_hash(persona_id)}-away")

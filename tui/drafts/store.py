@@ -65,7 +65,7 @@ UPDATE OR IGNORE drafts SET status = 'open', slot = 'stash:' || id, base = strft
 WHERE status = 'discarded'
 """
 """An older program kept what the person discarded with a status of its own."""
-_DRAFT = "id, document, slot, base, text, file, sending, updated"
+_DRAFT = "id, document, slot, base, text, sending, updated"
 _MESSAGE = "persona, turn_id, text, session, status, position"
 
 
@@ -101,19 +101,18 @@ class DraftStore:
         text: str,
         *,
         base: str = "",
-        file: str = "",
         sending: str | None = None,
     ) -> None:
         """Store the draft of a slot in place of the one that this program had there. For the values, see `Draft`."""
-        self._save(self._owner, document, slot, base, text, file, sending)
+        self._save(self._owner, document, slot, base, text, sending)
 
     def _save(self, owner: str, document: str, slot: str, *values: str | None) -> None:
         self._run(
             lambda db: db.execute(
                 "INSERT INTO drafts (home, document, slot, owner, status, base, text, file, sending, updated) "
-                "VALUES (?, ?, ?, ?, 'open', ?, ?, ?, ?, ?) "
+                "VALUES (?, ?, ?, ?, 'open', ?, ?, '', ?, ?) "
                 "ON CONFLICT (home, document, slot, owner, status) DO UPDATE SET "
-                "base = excluded.base, text = excluded.text, file = excluded.file, "
+                "base = excluded.base, text = excluded.text, "
                 "sending = excluded.sending, updated = excluded.updated",
                 (self._home, document, slot, owner, *map(_storable, values), time.time()),
             )
@@ -178,9 +177,9 @@ class DraftStore:
             )
         )
 
-    def leave(self, document: str, slot: str, text: str, *, base: str, file: str = "") -> None:
+    def leave(self, document: str, slot: str, text: str, *, base: str) -> None:
         """Store a draft as one that an ended program left: it was found elsewhere."""
-        self._save(secrets.token_hex(8), document, slot, base, text, file, None)
+        self._save(secrets.token_hex(8), document, slot, base, text, None)
 
     def _drafts(self, where: str, values: tuple[Any, ...], document: str | None) -> list[Draft]:
         of_document, named = ("", ()) if document is None else (" AND document = ?", (document,))

@@ -19,8 +19,8 @@ from tui.drafts.store import DraftStore
 if TYPE_CHECKING:
     from personas.files.home import Home
 
-Value = tuple[str, str, str, str | None]
-"""Base, text, file and what is being sent, as a draft has them."""
+Value = tuple[str, str, str | None]
+"""Base, text and what is being sent, as a draft has them."""
 
 
 class UnsavedText:
@@ -50,7 +50,7 @@ class UnsavedText:
 
     def note_chat(self, drafts: Mapping[Key, tuple[str, str]], messages: Iterable[OutboxMessage]) -> None:
         """Take all drafts of the chat bar, with base and text, and all messages that are in no conversation yet."""
-        self._chat = {key: (base, text, "", None) for key, (base, text) in drafts.items()}
+        self._chat = {key: (base, text, None) for key, (base, text) in drafts.items()}
         self._messages = {message.turn_id: message for message in messages}
 
     def note_dialog(self, document_id: str, dialog: str, text: str) -> None:
@@ -67,7 +67,7 @@ class UnsavedText:
     # -- writing ------------------------------------------------------------------------------------------
 
     def _wanted(self) -> dict[Key, Value]:
-        dialogs: dict[Key, Value] = {key: ("", text, "", None) for key, text in self._dialogs.items()}
+        dialogs: dict[Key, Value] = {key: ("", text, None) for key, text in self._dialogs.items()}
         return {**self._texts(), **self._chat, **dialogs}
 
     @property
@@ -124,9 +124,9 @@ class UnsavedText:
         for key, value in wanted.items():
             if self._written.get(key) == value:
                 continue
-            base, text, file, sending = value
+            base, text, sending = value
             try:
-                self.store.save(*key, text, base=base, file=file, sending=sending)
+                self.store.save(*key, text, base=base, sending=sending)
             except PersonaError as error:
                 refused = str(error)
             else:
@@ -167,12 +167,12 @@ class UnsavedText:
                 elif not self.store.adopt(draft):
                     continue  # another program was faster
                 else:
-                    self._written[key] = draft.base, draft.text, draft.file, draft.sending
+                    self._written[key] = draft.base, draft.text, draft.sending
                 if draft.slot.startswith(DIALOG):
                     before = self._dialogs.get(key, "")
                     self._dialogs[key] = "\n".join(dict.fromkeys(filter(None, (before, draft.text))))
                 else:
-                    self._chat = {**self._chat, key: (draft.base, draft.text, "", None)}
+                    self._chat = {**self._chat, key: (draft.base, draft.text, None)}
                     found.append(draft)
         return found
 
@@ -200,7 +200,7 @@ class UnsavedText:
                     continue
                 key = document_id, draft.slot
                 if key not in self._written and self.store.adopt(draft):
-                    self._written[key] = draft.base, draft.text, draft.file, draft.sending
+                    self._written[key] = draft.base, draft.text, draft.sending
                     adopted.append(draft)
                 else:
                     others.append(draft)
