@@ -433,10 +433,11 @@ class MainScreen(ScreenHooks, Screen[None]):
             documents.close()
             self.view.return_typed_text(self._early_input)
         panel = await load(self._load_panel)
-        await self.query_one("#stage").mount(panel)
-        await self.settings.fill()
-        await self.composition_pane.fill()
-        self.composition_actions.refresh()
+        with self.program.batch_update():  # laid out and painted once
+            await self.query_one("#stage").mount(panel)
+            await self.settings.fill()
+            await self.composition_pane.fill()
+            self.composition_actions.refresh()
         self.panel = panel
         self.conversation.begin(panel)
         if first is not None:
