@@ -54,17 +54,18 @@ async def leave(p: Program) -> None:
     await p.until(lambda: p.main.tests.shown == "other")
 
 
-def contents(p: Program) -> list[str]:
-    return [each.content for each in p.store.get("two").test_inputs]
+def contents(p: Program, persona_id: str = "two") -> list[str]:
+    return [each.content for each in p.store.get(persona_id).test_inputs]
 
 
-async def test_what_met_another_change_and_a_full_disk_is_a_new_test_input_when_there_is_room(
+async def test_what_could_not_be_saved_is_typed_on_or_a_new_test_input_when_there_is_room(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    store = make_store(tmp_path, {"one": ONE, "two": TWO})
+    store = make_store(tmp_path, {"one": ONE, "two": TWO, "three": TWO})
     async with program(store, persona_id="two") as p:
-        monkeypatch.setattr(debounce, "PAUSE", 60)
-        await type_in(p, "sum", " mine")
+        with monkeypatch.context() as slow:
+            slow.setattr(debounce, "PAUSE", 60)
+            await type_in(p, "sum", " mine")
         p.file("two").write_text(TWO.replace("2+2", "3+3"), encoding="utf-8")
         with monkeypatch.context() as disk:
             refuse(disk, AddTestInput)
@@ -76,15 +77,10 @@ async def test_what_met_another_change_and_a_full_disk_is_a_new_test_input_when_
         assert p.main.documents is not None
         await p.until(lambda: p.main.documents and not p.main.documents.not_saved())
 
-
-async def test_what_could_not_be_saved_is_typed_on_when_its_test_input_is_shown_again(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    store = make_store(tmp_path, {"two": TWO})
-    async with program(store) as p:
+        await p.open("three")
 
         def kept() -> list[str]:
-            return [text for _, text in unsaved(store.home, "two").values()]
+            return [text for _, text in unsaved(store.home, "three").values()]
 
         with monkeypatch.context() as disk:
             refuse(disk)
@@ -94,42 +90,49 @@ async def test_what_could_not_be_saved_is_typed_on_when_its_test_input_is_shown_
             await type_in(p, "sum", " then")
             await p.until(lambda: kept() == ["What is 2+2? first then"])
         await p.write("!")
-        await p.until(lambda: contents(p) == ["What is 2+2? first then!", "Other"])
+        await p.until(lambda: contents(p, "three") == ["What is 2+2? first then!", "Other"])
         await p.until(lambda: kept() == [])
 
 
-@pytest.mark.parametrize(
-    ("outside", "leaving"), [("another id", ""), ("another id", "list"), ("deleted", ""), ("deleted", "chat")]
-)
 async def test_what_is_typed_in_a_test_input_that_goes_before_a_look_is_one_new_one_and_typed_on_there(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, outside: str, leaving: str
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(main, "LOOK_EVERY", 600.0)
-    async with program(make_store(tmp_path, {"two": TWO})) as p:
-        with monkeypatch.context() as slow:
-            slow.setattr(debounce, "PAUSE", 60)
-            await type_in(p, "sum", " mine")
-        rest = ["Other"]
-        if outside == "deleted":
-            text = TWO.replace('[[test_inputs]]\nid = "sum"\ncontent = "What is 2+2?"\n\n', "")
-        else:
-            text, rest = TWO.replace('"sum"', '"bb"'), ["What is 2+2?", "Other"]
-        p.file("two").write_text(text, encoding="utf-8")
-        if leaving == "list":
-            p.main.tests.rows.focus()
-        elif leaving == "chat":
-            p.main.focus_chat()
-        else:
-            await p.write("!")
-        whole = "What is 2+2? mine" + "!" * (not leaving)
-        await p.told("What you typed is kept as a new one")
-        await p.until(lambda: contents(p) == [*rest, whole] and not p.main.documents.not_saved())
-        if not leaving:
-            await p.write(" rest")
-            await p.until(lambda: contents(p) == [*rest, f"{whole} rest"])
-        await p.main.documents.flush()
-        await p.main.documents.read_again()
-        assert contents(p) == [*rest, whole + " rest" * (not leaving)]
+    cases = [("another id", ""), ("another id", "list"), ("deleted", ""), ("deleted", "chat")]
+    async with program(make_store(tmp_path, dict.fromkeys("abcd", TWO))) as p:
+        for key, (outside, leaving) in zip("abcd", cases, strict=True):
+            await p.open(key)
+            p.app.clear_notifications()
+            with monkeypatch.context() as slow:
+                slow.setattr(debounce, "PAUSE", 60)
+                await type_in(p, "sum", " mine")
+            rest = ["Other"]
+            if outside == "deleted":
+                text = TWO.replace('[[test_inputs]]\nid = "sum"\ncontent = "What is 2+2?"\n\n', "")
+            else:
+                text, rest = TWO.replace('"sum"', '"bb"'), ["What is 2+2?", "Other"]
+            p.file(key).write_text(text, encoding="utf-8")
+            if leaving == "list":
+                p.main.tests.rows.focus()
+            elif leaving == "chat":
+                p.main.focus_chat()
+            else:
+                await p.write("!")
+            whole = "What is 2+2? mine" + "!" * (not leaving)
+            await p.told("What you typed is kept as a new one")
+            await p.until(
+                lambda key=key, rest=rest, whole=whole: (
+                    contents(p, key) == [*rest, whole] and not p.main.documents.not_saved()
+                )
+            )
+            if not leaving:
+                await p.write(" rest")
+                await p.until(
+                    lambda key=key, rest=rest, whole=whole: contents(p, key) == [*rest, f"{whole} rest"]
+                )
+            await p.main.documents.flush()
+            await p.main.documents.read_again()
+            assert contents(p, key) == [*rest, whole + " rest" * (not leaving)]
 
 
 async def test_a_file_that_goes_while_one_types_in_a_test_input_is_offered_to_be_written_back(

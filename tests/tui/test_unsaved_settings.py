@@ -17,6 +17,7 @@ from tui.screens.dialogs.confirm import Confirm
 from tui.screens.main import screen as main
 
 FILE = 'name = "One"\ndescription = "Short"\nsystem_prompt = "first line"\n'
+LINES = 'name = " One "\ndescription = """\nfirst\nsecond\n"""\ntags = ["a", "b,c"]\n'
 
 
 pytestmark = pytest.mark.usefixtures("quick_typing")
@@ -41,86 +42,94 @@ async def type_in(p: Program, field: str, text: str) -> None:
     await p.write(text)
 
 
-async def test_a_setting_the_disk_refuses_stays_in_its_field_and_is_back_after_a_restart(
+async def test_what_is_typed_in_a_field_is_kept_whatever_happens_to_the_file_and_is_back_after_a_restart(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    store = make_store(tmp_path, {"one": FILE})
+    store = make_store(
+        tmp_path, dict.fromkeys(("one", *"bdefg"), FILE) | {"c": LINES, "two": 'name = "Two"\n'}
+    )
     with monkeypatch.context() as full:
-        async with program(store) as p:
+        async with program(store, persona_id="one") as p:  # a field that was not left
+            await type_in(p, "name", " more")
+            await p.until(lambda: left(store.home) == {"field:name": ("One", "One more")})
+            assert store.get("one").name == "One"
+            await p.press(*["backspace"] * 5)
+            await p.until(lambda: not left(store.home))
+            await p.write("s")
+            await p.press("enter")
+            await p.until(lambda: store.get("one").name == "Ones" and not left(store.home))
+
+            await p.open("b")  # a name that is too long
+            p.main.action_go("settings")
+            p.main.settings.field("name").focus()
+            p.main.settings.field("name").raw = "x" * 300
+            await p.press("enter")
+            await p.told("at most")
+            assert p.main.settings.field("name").raw == "x" * 300
+            p.main.settings.field("name").raw = "y"
+            await p.press("enter")
+            await p.until(lambda: store.get("b").name == "y" and not left(store.home, "b"))
+
+            await p.open("c")  # looking at several lines changes nothing
+            p.main.action_go("settings")
+            for _ in range(6):
+                await p.press("down")
+            await p.press("escape")
+            await p.main.documents.flush()
+            assert p.file("c").read_text() == LINES
+
+            await p.open("d")  # a file that broke
+            await type_in(p, "name", " more")
+            p.file("d").write_text("<<<<\n" + FILE)
+            await p.until(lambda: p.state == "broken")
+            await p.until(lambda: left(store.home, "d") == {"field:name": ("One", "One more")})
+            assert not any("Name was changed" in message for message in p.messages)
+
+            await p.open("e")
             fill_disk(full)
             await type_in(p, "description", " and more")
             await p.press("enter")
             await p.told("disk is full")
             assert p.main.settings.field("description").raw == "Short and more"
-            await p.until(lambda: left(store.home) == {"field:description": ("Short", "Short and more")})
+            await p.until(lambda: left(store.home, "e") == {"field:description": ("Short", "Short and more")})
             await p.main.documents.flush()
             assert p.main.settings.field("description").raw == "Short and more"
-    assert store.get("one").description == "Short"
-    async with program(store) as p:
-        await p.until(lambda: store.get("one").description == "Short and more")
-        await p.until(lambda: not left(store.home))
+    assert store.get("e").description == "Short"
+    given = {"name": "Else", "tags": "a, b", "model": "some-model", "effort": "high", "max_tokens": "12"}
+    for field, text in given.items():
+        leave_behind(store.home, f"field:{field}", "One" if field == "name" else "", text, "f")
+    leave_behind(store.home, "field:description", "Older", "Mine", "g")
+    async with program(store, persona_id="e") as p:
+        await p.until(lambda: store.get("e").description == "Short and more")
+        await p.until(lambda: not left(store.home, "e"))
         assert p.main.settings.field("description").raw == "Short and more"
         await p.told("is back")
 
+        await p.open("d")
+        assert p.state == "broken"
+        assert p.main.settings.field("name").raw == "One more"
+        p.file("d").write_text(FILE)
+        await p.until(lambda: store.get("d").name == "One more")
+        await p.until(lambda: not left(store.home, "d"))
 
-async def test_every_field_is_given_back(tmp_path: Path) -> None:
-    store = make_store(tmp_path, {"one": FILE})
-    given = {"name": "Else", "tags": "a, b", "model": "some-model", "effort": "high", "max_tokens": "12"}
-    for field, text in given.items():
-        leave_behind(store.home, f"field:{field}", "One" if field == "name" else "", text)
-    async with program(store) as p:
-        await p.until(lambda: not left(store.home))
-        one = store.get("one")
+        await p.open("f")  # every field is given back
+        await p.until(lambda: not left(store.home, "f"))
+        one = store.get("f")
         assert (one.name, one.tags) == ("Else", ("a", "b"))
         assert (one.model.name, one.model.effort, one.model.max_tokens) == ("some-model", "high", 12)
 
-
-async def test_what_is_typed_in_a_field_is_on_the_disk_after_a_pause_though_the_field_was_not_left(
-    tmp_path: Path,
-) -> None:
-    store = make_store(tmp_path, {"one": FILE})
-    async with program(store) as p:
-        await type_in(p, "name", " more")
-        await p.until(lambda: left(store.home) == {"field:name": ("One", "One more")})
-        assert store.get("one").name == "One"
-        await p.press(*["backspace"] * 5)
-        await p.until(lambda: not left(store.home))
-        await p.write("s")
-        await p.press("enter")
-        await p.until(lambda: store.get("one").name == "Ones" and not left(store.home))
-
-
-async def test_a_setting_changed_elsewhere_meanwhile_waits_for_the_person(tmp_path: Path) -> None:
-    store = make_store(tmp_path, {"one": FILE, "two": 'name = "Two"\n'})
-    leave_behind(store.home, "field:description", "Older", "Mine")
-    async with program(store) as p:
+        await p.open("g")  # changed elsewhere meanwhile
         await p.told("Description was changed elsewhere")
         assert p.main.settings.field("description").raw == "Mine"
         await p.main.documents.flush()
-        assert store.get("one").description == "Short"
+        assert store.get("g").description == "Short"
         await p.open("two")
-        assert left(store.home) == {"field:description": ("Short", "Mine")}
-        await p.open("one")
+        assert left(store.home, "g") == {"field:description": ("Short", "Mine")}
+        await p.open("g")
         assert p.main.settings.field("description").raw == "Mine"
         await type_in(p, "description", "!")
         await p.press("enter")
-        await p.until(lambda: store.get("one").description == "Mine!" and not left(store.home))
-
-
-async def test_a_setting_typed_over_a_file_that_broke_is_saved_once_it_is_mended(tmp_path: Path) -> None:
-    store = make_store(tmp_path, {"one": FILE})
-    async with program(store) as p:
-        await type_in(p, "name", " more")
-        p.file("one").write_text("<<<<\n" + FILE)
-        await p.until(lambda: p.state == "broken")
-        await p.until(lambda: left(store.home) == {"field:name": ("One", "One more")})
-        assert not any("Name was changed" in message for message in p.messages)
-    async with program(store) as p:
-        assert p.state == "broken"
-        assert p.main.settings.field("name").raw == "One more"
-        p.file("one").write_text(FILE)
-        await p.until(lambda: store.get("one").name == "One more")
-        await p.until(lambda: not left(store.home))
+        await p.until(lambda: store.get("g").description == "Mine!" and not left(store.home, "g"))
 
 
 async def test_a_file_that_is_gone_while_only_a_setting_is_unsaved_is_written_back_whole(
@@ -147,32 +156,6 @@ async def test_a_file_that_is_gone_while_only_a_setting_is_unsaved_is_written_ba
         await p.press("y")
         await p.until(lambda: p.state == "saved" and not left(store.home))
         assert p.file("one").read_text() == text.replace('"Short"', '"Short and more"')
-
-
-async def test_looking_at_settings_of_several_lines_changes_nothing(tmp_path: Path) -> None:
-    text = 'name = " One "\ndescription = """\nfirst\nsecond\n"""\ntags = ["a", "b,c"]\n'
-    store = make_store(tmp_path, {"one": text})
-    async with program(store) as p:
-        p.main.action_go("settings")
-        for _ in range(6):
-            await p.press("down")
-        await p.press("escape")
-        await p.main.documents.flush()
-        assert p.file("one").read_text() == text
-
-
-async def test_a_name_that_is_too_long_stays_to_be_mended(tmp_path: Path) -> None:
-    store = make_store(tmp_path, {"one": FILE})
-    async with program(store) as p:
-        p.main.action_go("settings")
-        p.main.settings.field("name").focus()
-        p.main.settings.field("name").raw = "x" * 300
-        await p.press("enter")
-        await p.told("at most")
-        assert p.main.settings.field("name").raw == "x" * 300
-        p.main.settings.field("name").raw = "y"
-        await p.press("enter")
-        await p.until(lambda: store.get("one").name == "y" and not left(store.home))
 
 
 async def test_a_setting_typed_in_without_a_pause_is_kept_all_the_same(
