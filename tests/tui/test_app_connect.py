@@ -115,12 +115,6 @@ async def test_whoever_named_a_model_is_greeted_by_a_line(tmp_path: Path) -> Non
         assert p.app.screen is p.main
 
 
-async def test_a_model_that_has_no_key_yet_says_where_to_put_one(tmp_path: Path) -> None:
-    async with program(make_store(tmp_path), preferences=preferences(tmp_path)) as p:
-        await p.say("/model claude-sonnet-5-5")
-        await p.until(lambda: any("no key" in m and "/model takes one" in m for m in p.messages))
-
-
 async def test_a_model_that_is_named_while_a_run_is_at_work_is_for_the_next_run(tmp_path: Path) -> None:
     gate = Gate()
     script = answer("Done.")
@@ -135,6 +129,7 @@ async def test_a_model_that_is_named_while_a_run_is_at_work_is_for_the_next_run(
         await p.until(lambda: not p.main.conversation.running)
         await p.say("/model claude-sonnet-5-5")
         await p.told("From the next message on: ")
+        await p.until(lambda: any("no key" in m and "/model takes one" in m for m in p.messages))
 
 
 async def test_whoever_has_settings_is_greeted_in_a_line_in_a_new_home(tmp_path: Path) -> None:

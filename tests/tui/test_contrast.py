@@ -51,9 +51,12 @@ def faint_texts(p: Program) -> list[tuple[str, float, float]]:
     What lies under a dialog does not count.
     """
     screen, faint = p.app.screen, []
+    known: dict[Style, tuple[float, float]] = {}
     for y, row in enumerate(cells(p.app)):
         for x, text, style in runs_of(row):
-            value, sixteen = contrast(*colours_of(style, p)), contrast_in_sixteen(style, p)
+            if style not in known:
+                known[style] = contrast(*colours_of(style, p)), contrast_in_sixteen(style, p)
+            value, sixteen = known[style]
             if (
                 (value < ENOUGH or sixteen < ENOUGH_OF_SIXTEEN)
                 and says_something(text)

@@ -169,7 +169,7 @@ async def test_a_pane_is_one_line_of_the_registry(tmp_path: Path, monkeypatch: p
 
 
 async def test_the_cursor_stays_in_view_when_the_terminal_changes_its_size(tmp_path: Path) -> None:
-    lines = "\n".join(f"A line of many words, so that it is broken in a narrow pane: {n}" for n in range(100))
+    lines = "\n".join(f"A line of many words, so that it is broken in a narrow pane: {n}" for n in range(60))
     store = make_store(tmp_path, {"one": f'name = "One"\nsystem_prompt = """\n{lines}\n"""\n'})
     async with program(store, size=(160, 50)) as p:
         editor = p.prompt
@@ -179,7 +179,7 @@ async def test_the_cursor_stays_in_view_when_the_terminal_changes_its_size(tmp_p
 
         p.main.action_go("prompt")
         await p.press("ctrl+end")
-        for size in ((80, 24), (80, 18), (30, 8), (70, 20), (200, 60), (90, 16)):
+        for size in ((80, 18), (30, 8), (160, 50), (90, 16)):
             await p.pilot.resize_terminal(*size)
             await p.until(lambda size=size: p.app.size == size)
             if size[0] >= 60:
