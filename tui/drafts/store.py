@@ -60,6 +60,7 @@ CREATE TABLE IF NOT EXISTS outbox (
     UNIQUE (home, turn_id)
 );
 """
+"""`status` and `file` of a draft are what an older program filled: always `open` and empty by now."""
 _DISCARDED_TO_STASH = """
 UPDATE OR IGNORE drafts SET status = 'open', slot = 'stash:' || id, base = strftime('%Y-%m-%dT%H:%M:%fZ', updated, 'unixepoch')
 WHERE status = 'discarded'
@@ -137,7 +138,7 @@ class DraftStore:
 
     def all_open(self) -> list[Draft]:
         """Return the open drafts of every program, also of those that run, newest first."""
-        return self._drafts("TRUE", (), None)
+        return self._drafts("1", (), None)
 
     def adopt(self, draft: Draft) -> bool:
         """Make an orphan this program's own draft.
