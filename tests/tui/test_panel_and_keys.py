@@ -23,22 +23,42 @@ def top(p: Program) -> int:
     return panel.region.y if panel.display else p.main.size.height
 
 
-async def test_who_goes_to_a_pane_sees_it_beside_an_output_in_full_height(tmp_path: Path) -> None:
-    async with program(make_store(tmp_path, {"one": LONG}), answer(SAID), size=(80, 24)) as p:
+async def test_who_scrolls_reads_end_follows_again_and_who_goes_to_a_pane_or_types_sees_it_beside_the_output(
+    tmp_path: Path,
+) -> None:
+    said = answer(SAID)
+    async with program(make_store(tmp_path, {"one": LONG}), said, said, said, size=(80, 24)) as p:
+        await p.press("end")  # nothing is shown that it could follow
+        assert not p.main.conversation.panel_controller.panel_shown
         await p.run_to_end("hello")
-        await p.press("ctrl+o", "ctrl+o", "f")
-        for key in "f3", "f4":
-            await p.until(lambda: p.main.query_one(AgentPanel).region == p.main.query_one("#stage").region)
-            await p.press(key)
-            await p.until(lambda: p.main.focused is not None and p.main.focused.region.y < top(p))
-            assert not p.main.conversation.panel.enlarged
-            assert p.main.conversation.panel.state is PanelState.PINNED
-            await p.press("ctrl+o", "f")
+        view = p.main.conversation.view
+        await p.press("pageup", "pageup")
+        await p.until(lambda: not view.following)
+        await p.press("x", "home", "end")
+        assert p.main.chat_bar.input.cursor_location == (0, 1) and not view.following
+        await p.press("backspace", "end")
+        await p.until(lambda: view.following and view.is_vertical_scroll_end)
 
+        await p.run_to_end("again")
+        panel, talk = p.main.conversation.panel, p.main.conversation.current
+        assert panel.state is PanelState.VISIBLE and panel.next_deadline() is not None
+        await p.press("pageup")
+        await p.until(lambda: panel.next_deadline() is None)
+        await p.press("x")
+        assert panel.next_deadline() is None and panel.state is PanelState.VISIBLE
+        await p.press("pagedown")
+        await p.until(lambda: panel.next_deadline() is not None)
+        before = panel.next_deadline()
+        p.main.conversation.view.action_scroll_up()  # as the wheel does
+        await p.until(lambda: panel.next_deadline() is None)
+        p.main.conversation.view.action_scroll_end()
+        await p.until(lambda: panel.next_deadline() not in (None, before))
+        assert talk is not None and talk.older is None
+        p.main.conversation.view.action_scroll_home()
+        await p.until(lambda: talk.older is not None)
 
-async def test_the_cursor_of_an_editor_is_never_under_the_output(tmp_path: Path) -> None:
-    async with program(make_store(tmp_path, {"one": LONG}), answer(SAID), size=(80, 24)) as p:
-        await p.run_to_end("hello")
+        # the cursor of an editor is never under the output
+        await p.run_to_end("once more")
         await p.press("f3", "ctrl+end")
         await p.until(lambda: p.prompt.cursor_screen_offset.y < top(p) < p.main.size.height)
         await p.press("up", "down", "down")
@@ -48,6 +68,17 @@ async def test_the_cursor_of_an_editor_is_never_under_the_output(tmp_path: Path)
         await p.until(lambda: top(p) == p.main.size.height)
         await p.press("f3", *["down"] * 15, "ctrl+o")
         await p.until(lambda: p.prompt.cursor_screen_offset.y < top(p) < p.main.size.height)
+
+        # an output in full height
+        p.main.focus_chat()
+        await p.press("ctrl+o", "f")
+        for key in "f3", "f4":
+            await p.until(lambda: p.main.query_one(AgentPanel).region == p.main.query_one("#stage").region)
+            await p.press(key)
+            await p.until(lambda: p.main.focused is not None and p.main.focused.region.y < top(p))
+            assert not p.main.conversation.panel.enlarged
+            assert p.main.conversation.panel.state is PanelState.PINNED
+            await p.press("ctrl+o", "f")
 
 
 async def test_a_field_under_the_output_has_it_gone_and_who_calls_for_it_gets_the_keys_back(
@@ -182,38 +213,3 @@ async def test_only_the_person_ends_reading(tmp_path: Path) -> None:
         await p.press("j", "escape")
         await p.until(lambda: p.main.chat_bar.has_keys)
         assert not conversation.panel_controller.reading
-
-
-async def test_who_has_scrolled_up_reads_and_at_the_end_the_time_runs_again(tmp_path: Path) -> None:
-    async with program(make_store(tmp_path), answer(SAID), size=(80, 24)) as p:
-        await p.run_to_end("hello")
-        panel, talk = p.main.conversation.panel, p.main.conversation.current
-        assert panel.state is PanelState.VISIBLE and panel.next_deadline() is not None
-        await p.press("pageup")
-        await p.until(lambda: panel.next_deadline() is None)
-        await p.press("x")
-        assert panel.next_deadline() is None and panel.state is PanelState.VISIBLE
-        await p.press("pagedown")
-        await p.until(lambda: panel.next_deadline() is not None)
-        before = panel.next_deadline()
-        p.main.conversation.view.action_scroll_up()  # as the wheel does
-        await p.until(lambda: panel.next_deadline() is None)
-        p.main.conversation.view.action_scroll_end()
-        await p.until(lambda: panel.next_deadline() not in (None, before))
-        assert talk is not None and talk.older is None
-        p.main.conversation.view.action_scroll_home()
-        await p.until(lambda: talk.older is not None)
-
-
-async def test_end_in_the_empty_chat_bar_follows_the_output_again(tmp_path: Path) -> None:
-    async with program(make_store(tmp_path), answer(SAID), size=(80, 24)) as p:
-        await p.press("end")  # nothing is shown that it could follow
-        assert not p.main.conversation.panel_controller.panel_shown
-        await p.run_to_end("hello")
-        view = p.main.conversation.view
-        await p.press("pageup", "pageup")
-        await p.until(lambda: not view.following)
-        await p.press("x", "home", "end")
-        assert p.main.chat_bar.input.cursor_location == (0, 1) and not view.following
-        await p.press("backspace", "end")
-        await p.until(lambda: view.following and view.is_vertical_scroll_end)
