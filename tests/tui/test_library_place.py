@@ -75,9 +75,12 @@ async def test_lists_show_type_tags_and_users_and_are_filtered_by_keyboard_on_80
     tmp_path: Path,
 ) -> None:
     store = library_store(tmp_path)
+    path = store.home.library / "parts" / "My Tone.toml"
+    path.write_text('content = "Mine."\n', encoding="utf-8")
     async with program(store, persona_id="amy", size=(80, 24)) as p:
         place = await open_place(p)
-        broken, icy, warm = rows(place)
+        await p.until(lambda: rows(place)[-1].startswith("My Tone a part's name"))
+        broken, icy, warm, _ = rows(place)
         assert broken.startswith("broken ") and "(line 1, column" in broken
         assert icy == "icy tone 2 users"
         assert warm == "warm-brief tone · #support · For support 2 users"
@@ -88,7 +91,13 @@ async def test_lists_show_type_tags_and_users_and_are_filtered_by_keyboard_on_80
         await p.until(lambda: place.editor.text.startswith("Speak warmly.") and "For support" in drawn(place))
         assert "warm-brief" not in [row.key for row in place.query_one("#library-kinds").rows]  # type: ignore[attr-defined]
         await p.press("escape", "escape")
-        assert len(place.rows.rows) == 3 and place.rows.key == "warm-brief"
+        assert len(place.rows.rows) == 4 and place.rows.key == "warm-brief"
+        await p.press("end")  # a file whose name is none is left alone
+        for key in ("enter", "r", "c", "x", "b", "v"):
+            await p.press(key)
+            await p.told("'My Tone' cannot be a name")
+            p.app.clear_notifications()
+        assert p.app.screen is place and path.read_text(encoding="utf-8") == 'content = "Mine."\n'
         await p.press("shift+tab", "j")
         await p.until(lambda: rows(place) == ["curious personality unused"])
         await p.press("escape")
@@ -214,21 +223,6 @@ async def test_documents_are_made_copied_renamed_deleted_and_brought_back_by_key
         await p.dialog(Picker)
         await p.press("down", "enter")
         await p.until(lambda: p.app.screen is p.main and p.main.documents.id == "ben")
-
-
-async def test_a_file_whose_name_is_none_is_listed_and_left_alone(tmp_path: Path) -> None:
-    store = library_store(tmp_path)
-    path = store.home.library / "parts" / "My Tone.toml"
-    path.write_text('content = "Mine."\n', encoding="utf-8")
-    async with program(store, persona_id="amy", size=(80, 24)) as p:
-        place = await open_place(p)
-        await p.until(lambda: rows(place)[-1].startswith("My Tone a part's name"))
-        await p.press("end")
-        for key in ("enter", "r", "c", "x", "b", "v"):
-            await p.press(key)
-            await p.told("'My Tone' cannot be a name")
-            p.app.clear_notifications()
-        assert p.app.screen is place and path.read_text(encoding="utf-8") == 'content = "Mine."\n'
 
 
 async def test_a_broken_document_names_the_place_and_a_conflict_is_chosen(tmp_path: Path) -> None:
