@@ -74,7 +74,9 @@ async def test_going_to_a_hidden_pane_shows_it(tmp_path: Path) -> None:
         assert p.main.tests.rows.has_focus
 
 
-async def test_the_mouse_drags_the_border_between_panes(tmp_path: Path) -> None:
+async def test_the_mouse_drags_the_border_until_the_button_is_let_go_though_nobody_told_of_it(
+    tmp_path: Path,
+) -> None:
     async with program(make_store(tmp_path), size=(120, 40)) as p:
         await p.pilot.mouse_down("#panes", offset=(23, 5))
         await drag_to(p, 33)
@@ -83,10 +85,7 @@ async def test_the_mouse_drags_the_border_between_panes(tmp_path: Path) -> None:
         await p.pilot.hover("#panes", offset=(60, 5))
         assert widths(p) == (34, 46, 40)
 
-
-async def test_a_drag_ends_where_the_button_was_let_go_and_nobody_told_of_it(tmp_path: Path) -> None:
-    async with program(make_store(tmp_path), size=(120, 40)) as p:
-        await p.pilot.mouse_down("#panes", offset=(23, 5))
+        await p.pilot.mouse_down("#panes", offset=(33, 5))
         await drag_to(p, 25)
         await p.until(lambda: widths(p)[0] == 26)
         await p.pilot.hover("#panes", offset=(45, 5))  # no button is down: it was let go outside the window
