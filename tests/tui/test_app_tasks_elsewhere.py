@@ -93,7 +93,7 @@ async def test_an_answer_to_what_was_answered_elsewhere_comes_back(tmp_path: Pat
         assert p.main.conversation.question == shown
         await p.say("no, not that")
         await p.until(lambda: p.main.chat_bar.draft == "no, not that")
-        await p.told("not open any more")
+        await p.told("no longer open")
         await p.until(
             lambda: (
                 p.main.conversation.question is not None
