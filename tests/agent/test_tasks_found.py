@@ -162,7 +162,7 @@ async def test_an_answer_to_what_another_program_has_answered_goes_to_nothing_el
             await asyncio.sleep(0)
     assert other.runner.suspend("kept")
     await other.runner.wait("kept")
-    with pytest.raises(InvalidValue, match="not open any more"):
+    with pytest.raises(InvalidValue, match="no longer open"):
         await screen.runner.respond(screen.chat, said, question_id=shown.pending.id)
     found = find_job(store, "kept")
     assert found is not None and found.is_waiting and found.pending == other.task.pending
