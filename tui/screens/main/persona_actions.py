@@ -286,6 +286,7 @@ class PersonaActions:
     async def _edit_file(self) -> None:
         from tui.screens.editor_launcher import edit_file
 
+        await self._conversations.settled.wait()  # in the first moments the home is still being read
         documents = self._documents
         if documents is not None and documents.id is not None:
             await edit_file(self._host.program, documents)
