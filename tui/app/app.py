@@ -96,7 +96,7 @@ class PersonaApp(TerminalApp, inherit_bindings=False):
         self._env = dict(os.environ) if env is None else env
         self.appearance = Display(self, self._env)
         self.shutdown = Shutdown(self)
-        self.keys = KeyQueue(self)
+        self.keys = KeyQueue(self, lambda: self.main.is_reading)
         graphemes.install()
         handlers.install()
         self.preferences = preferences

@@ -481,6 +481,11 @@ class MainScreen(ScreenHooks, Screen[None]):
         if left := recovery_message(await asyncio.to_thread(find_saved_texts)):
             self.show_message(left[:1].upper() + left[1:], error=True)
 
+    @property
+    def is_reading(self) -> bool:
+        """Whether the home, or what is open, is being read."""
+        return self.documents is None or self.documents.state == "reading"
+
     def return_early_input(self) -> None:
         """The program ends: what was typed before the home was read goes into the chat bar."""
         if self.documents is None:

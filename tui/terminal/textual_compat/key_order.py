@@ -3,14 +3,15 @@
 Textual hands a letter at once to the widget with the focus, but lets a key with a binding first rise through all
 parents up to the app, each with a queue of its own. Over SSH, or from `tmux send-keys`, several keys come in one read:
 letters then went to what had the focus before the key in front of them had opened a dialog or moved the focus. So a
-key that may do that is let through all those queues before the next key is handed out.
+key that may do that is let through all those queues before the next key is handed out, and, for a moment, until a
+document that it opened is read. A slow disk is not waited for: then the next key goes to a document that is still empty.
 """
 
 from __future__ import annotations
 
 import asyncio
 from collections import deque
-from collections.abc import Coroutine
+from collections.abc import Callable, Coroutine
 from typing import TYPE_CHECKING, Any
 
 from textual import events
@@ -26,6 +27,9 @@ if TYPE_CHECKING:
 LONGEST = 1.0
 """Seconds after which the next key goes on although a widget still works on the one before."""
 
+READING = 0.5
+"""Seconds for which keys wait for what is being read, which on an ordinary disk takes a hundredth of that."""
+
 ROUNDS = 3
 """How often in a row nothing may have changed: a key becomes a message, that a task, and the task opens a dialog."""
 
@@ -35,12 +39,15 @@ class KeyQueue:
 
     Args:
         app: the program.
+        is_reading: whether the home, or what is open, is being read.
     """
 
-    def __init__(self, app: App[Any]) -> None:
+    def __init__(self, app: App[Any], is_reading: Callable[[], bool]) -> None:
         self._app = app
+        self._is_reading = is_reading
         self._waiting: deque[Event] = deque()
         self._under_way: asyncio.Task[None] | None = None
+        self._has_begun = False
         self.is_there = False
         """Whether the first screen is there; until then keys wait."""
 
@@ -65,8 +72,15 @@ class KeyQueue:
                 self._waiting.extendleft(reversed(list(event.pressed())))
                 self._follow(asyncio.sleep(0))
                 return True
-            return False
-        self._waiting.append(event)
+            if self._has_begun or self._is_text(event) or len(self._app.screen_stack) > 1:
+                return False
+            self._has_begun = (
+                True  # the first key that is no text waits until it is read which personas there are
+            )
+            self._waiting.appendleft(event)
+            self._follow(self._until_read())
+        else:
+            self._waiting.append(event)
         return True
 
     def may_move(self, event: Event) -> bool:
@@ -98,6 +112,12 @@ class KeyQueue:
         while self._waiting and self._under_way is None:
             await self._app.on_event(self._waiting.popleft())
 
+    async def _until_read(self) -> None:
+        looks = int(READING / 0.005)
+        while looks > 0 and len(self._app.screen_stack) == 1 and self._is_reading():
+            looks -= 1
+            await asyncio.sleep(0.005)
+
     async def _until_settled(self) -> None:
         """Wait until all queues on the way of a key were worked off and neither screen nor focus has changed since."""
         unchanged, before = 0, self._place
@@ -107,6 +127,7 @@ class KeyQueue:
             now = self._place
             unchanged = unchanged + 1 if now == before and not self._is_opening else 0
             before = now
+        await self._until_read()
 
     @property
     def _place(self) -> tuple[object, object] | None:
