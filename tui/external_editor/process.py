@@ -99,6 +99,7 @@ class ExternalEditor:
             if not app.is_running or (self.ending and is_gone(0)):
                 raise failure or asyncio.CancelledError
             _take_back(modes)
+            app.keys.forget()  # type: ignore[attr-defined]
             self.has_terminal = False
         app.refresh(layout=True, repaint=True)
         if failure is not None:

@@ -83,6 +83,10 @@ class KeyQueue:
             self._waiting.append(event)
         return True
 
+    def forget(self) -> None:
+        """Another program had the terminal: what was typed before it began is not for what is shown now."""
+        self._waiting.clear()
+
     def may_move(self, event: Event) -> bool:
         """Whether this is a key that may move the focus or open something: no text for an editor."""
         return isinstance(event, events.Key) and not event.is_forwarded and not self._is_text(event)
