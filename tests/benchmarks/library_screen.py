@@ -1,6 +1,6 @@
 """How soon the library stands on the screen with 2,000 parts and 500 personas, against 20 of each.
 
-python -m tests.benchmarks.library_place
+python -m tests.benchmarks.library_screen
 
 In seconds of a processor until the rows of the parts stand, and until all is read and its users are counted. LIBRARY wants
 the first at most 1.5 times.
@@ -18,7 +18,7 @@ from personas.files.home import open_home
 from tests.benchmarks.library import LARGE, SMALL, build
 from tests.support.faulty_store import FaultyStore
 from tests.support.program import program
-from tui.screens.library.place import LibraryScreen
+from tui.screens.library.screen import LibraryScreen
 
 RUNS = 7
 

@@ -18,7 +18,7 @@ from personas.persona import TestInput
 from personas.test_inputs import Expectation
 from tests.support.settings import preferences
 from tui.document.merge import MergeConflict, merge_texts
-from tui.screens.actions.place import ActionsScreen
+from tui.screens.actions.screen import ActionsScreen
 from tui.screens.dialogs.base import Dialog
 from tui.screens.dialogs.bisected import ShowBisected
 from tui.screens.dialogs.command_palette import CommandPaletteDialog
@@ -38,8 +38,8 @@ from tui.screens.dialogs.text_page import ShowText
 from tui.screens.dialogs.text_prompt import AskLine, AskName, AskText
 from tui.screens.dialogs.versions import Versions
 from tui.screens.library.blast_radius import ShowBlastRadius
-from tui.screens.library.place import LibraryScreen
 from tui.screens.library.rows import CatalogEntry
+from tui.screens.library.screen import LibraryScreen
 from tui.widgets.persona_list import PersonaEntry
 from tui.widgets.virtual_list import Row
 

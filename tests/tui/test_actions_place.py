@@ -22,7 +22,7 @@ from tests.support.messages_answers import call
 from tests.support.messages_server import MessagesServer
 from tests.support.program import Gate, GatedModel, Program, make_store, program
 from tests.support.screen import drawn
-from tui.screens.actions.place import ActionsScreen
+from tui.screens.actions.screen import ActionsScreen
 from tui.screens.dialogs.confirm import Confirm
 from tui.screens.dialogs.picker import Picker
 from tui.screens.dialogs.text_page import ShowText

@@ -27,7 +27,7 @@ from tests.support.messages_server import MessagesServer
 from tests.support.persona_agent import Workplace, send_agent_message, served
 from tests.support.program import make_store, program
 from tests.support.task_bench import COMPLETE, PROMPT, Bench
-from tui.screens.library.place import LibraryScreen
+from tui.screens.library.screen import LibraryScreen
 
 WARMER = ToolUse("update_agent_part", {"name": "warmth", "content": "Be warmer."})
 

@@ -11,7 +11,7 @@ from tests.support.program import Gate, GatedModel, Program, make_store, program
 from tui.app.app import PersonaApp
 from tui.chat.panel_state import PanelState
 from tui.commands import registry as commands
-from tui.screens.actions.place import ActionList, ActionsScreen, RunList
+from tui.screens.actions.screen import ActionList, ActionsScreen, RunList
 from tui.screens.dialogs.bisected import ShowBisected
 from tui.screens.dialogs.command_palette import CommandPaletteDialog
 from tui.screens.dialogs.comparison import ShowComparison
@@ -26,7 +26,7 @@ from tui.screens.dialogs.quit_dialog import QuitDialog
 from tui.screens.dialogs.search_results import SearchResults
 from tui.screens.dialogs.settings import ProgramSettings
 from tui.screens.dialogs.versions import Versions
-from tui.screens.library.place import DocumentList, LibraryScreen, StageList
+from tui.screens.library.screen import DocumentList, LibraryScreen, StageList
 from tui.settings.schema import Settings
 from tui.widgets.agent_panel import AgentPanel
 from tui.widgets.compiled_pane import CompiledText

@@ -19,7 +19,7 @@ from tui.screens.dialogs.picker import Picker
 from tui.screens.dialogs.text_prompt import AskLine
 from tui.screens.dialogs.versions import Versions
 from tui.screens.library.blast_radius import ShowBlastRadius
-from tui.screens.library.place import LibraryScreen
+from tui.screens.library.screen import LibraryScreen
 from tui.settings.schema import Settings
 
 FILES = {

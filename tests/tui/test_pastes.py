@@ -26,7 +26,7 @@ from tui.screens.dialogs.expectations import EditExpectation
 from tui.screens.dialogs.picker import Picker
 from tui.screens.dialogs.settings import ProgramSettings
 from tui.screens.dialogs.text_prompt import AskLine
-from tui.screens.library.place import LibraryScreen
+from tui.screens.library.screen import LibraryScreen
 from tui.widgets.persona_fields import FIELDS
 from tui.widgets.text.line_input import LIMIT, LineInput
 

@@ -12,7 +12,7 @@ from tui.screens.dialogs.picker import Picker
 from tui.screens.dialogs.proposal import ShowProposal
 from tui.screens.dialogs.search_results import SearchResults
 from tui.screens.dialogs.text_prompt import AskLine
-from tui.screens.library.place import LibraryScreen
+from tui.screens.library.screen import LibraryScreen
 from tui.widgets.virtual_list import VirtualList
 
 

@@ -1,4 +1,4 @@
-"""The rows of an editor: what `tui.widgets.wrapping` finds quickly is what Textual finds."""
+"""The rows of an editor: what `textual_compat.soft_wrap` finds quickly is what Textual finds."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What places beside the main screen share: a list of documents, and one open in an editor. Keys ask a controller."""
+"""What full-screen dialogs of documents share: a list of documents, and one open in an editor. Keys ask a controller."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a place beside the main screen does with its open document, whatever the place is for."""
+"""What a full-screen dialog of documents does with the open one, whatever the dialog is for."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ P = TypeVar("P", bound=DocumentScreen[Any])
 
 
 class DocumentScreenView(Generic[P]):
-    """The open document of a place: shown there while the place is open, and what every place does with it.
+    """The open document of such a dialog: shown while that is open, and what each of them does with it.
 
     Args:
         host: the main screen.
@@ -34,34 +34,34 @@ class DocumentScreenView(Generic[P]):
 
     def __init__(self, host: Host, main: DocumentController, opened: Callable[[OpenDocument], None]) -> None:
         self._host, self._opened = host, opened
-        self._place: P | None = None
+        self._screen: P | None = None
         self.documents = DocumentController(self, main.workspace, main.unsaved.store, beside=main)
         self._timeline = VersionActions(host, lambda: self.documents)
 
     @property
     def is_there(self) -> bool:
-        """Whether the person is in the place."""
-        return self._place is not None
+        """Whether the person is in the dialog."""
+        return self._screen is not None
 
-    async def show(self, place: P) -> Any:
-        """Show the place until it is closed; return what it gives."""
-        self._place = place
-        given = await self._host.ask(place)
-        self._place = None
+    async def show(self, screen: P) -> Any:
+        """Show the dialog until it is closed; return what it gives."""
+        self._screen = screen
+        given = await self._host.ask(screen)
+        self._screen = None
         await self.documents.flush()
         self.documents.close()
         return given
 
     def shown(self) -> P | None:
-        """Return the place, while it is on the screen."""
-        place = self._place
-        return place if place is not None and place.is_shown and self._host.program.is_running else None
+        """Return the dialog, while it is on the screen."""
+        screen = self._screen
+        return screen if screen is not None and screen.is_shown and self._host.program.is_running else None
 
     def open(self, key: str) -> None:
         """Open a document, and give it the keys."""
         self.documents.open(key)
-        if (place := self.shown()) is not None:
-            place.enter_document()
+        if (screen := self.shown()) is not None:
+            screen.enter_document()
 
     async def ensure_open(self, key: str) -> bool:
         """Open a document where it is not open; return whether it is then."""
@@ -74,7 +74,7 @@ class DocumentScreenView(Generic[P]):
             self.documents.close()
 
     def does(self, what: str, key: str) -> bool:
-        """Do what every place does with a document, by its key; return whether this is such a thing."""
+        """Do what each such dialog does with a document, by its key; return whether this is such a thing."""
         match what:
             case "open":
                 self.open(key)
@@ -143,18 +143,18 @@ class DocumentScreenView(Generic[P]):
         """Another document is open, or none."""
         if document is not None:
             self._opened(document)
-        if (place := self.shown()) is not None:
-            place.show_document(document)
+        if (screen := self.shown()) is not None:
+            screen.show_document(document)
 
     def document_read(self, document: OpenDocument, *, keep_cursor: bool) -> None:
         """The open document, which was empty, is read."""
-        if (place := self.shown()) is not None:
-            place.show_document(document, keep_cursor=keep_cursor)
+        if (screen := self.shown()) is not None:
+            screen.show_document(document, keep_cursor=keep_cursor)
 
     def document_changed(self, document: OpenDocument, *, by_agent: bool, elsewhere: bool) -> None:
         """The open document is another now."""
-        if (place := self.shown()) is not None:
-            place.document_changed(document)
+        if (screen := self.shown()) is not None:
+            screen.document_changed(document)
 
     def input_renamed(self, slot: TextSlot, old: str) -> None:
         """Documents have no test inputs."""
@@ -164,8 +164,8 @@ class DocumentScreenView(Generic[P]):
 
     def show_state(self) -> None:
         """The open document, or how it is saved, changed."""
-        if (place := self.shown()) is not None:
-            place.show_state()
+        if (screen := self.shown()) is not None:
+            screen.show_state()
 
     def stepped(self, operation: Direction, run_id: str | None) -> None:
         """The store took a step back or forth: no conversation shows it."""

@@ -1,4 +1,4 @@
-"""What actions do on the screen: the place is opened, and what is asked there is done."""
+"""What actions do on the screen: the dialog is opened, and what is asked there is done."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ from tui.commands.registry import sentence
 from tui.document.controller import DocumentController
 from tui.document.version_names import local_now, when
 from tui.screens.actions.new_action import ask_new_action
-from tui.screens.actions.place import ActionsScreen
 from tui.screens.actions.rows import moment
+from tui.screens.actions.screen import ActionsScreen
 from tui.screens.dialogs.picker import Picker
 from tui.screens.dialogs.text_prompt import AskLine
 from tui.screens.document_screen_view import DocumentScreenView
@@ -65,7 +65,7 @@ class ActionsController:
         self._view = DocumentScreenView[ActionsScreen](host, main, self._opened)
         self.documents = self._view.documents
         self._stamps: object = None
-        self._next: Callable[[], Coroutine[Any, Any, None]] | None = None  # once the place is closed
+        self._next: Callable[[], Coroutine[Any, Any, None]] | None = None  # once the dialog is closed
 
     @property
     def is_open(self) -> bool:
@@ -92,8 +92,8 @@ class ActionsController:
     def _opened(self, document: OpenDocument) -> None:
         """Another action is open: it is stored as a whole, when the person says so."""
         document.is_held = True
-        if (place := self._view.shown()) is not None:
-            place.show_runs(())
+        if (screen := self._view.shown()) is not None:
+            screen.show_runs(())
         self._host.start(self._read_runs())
 
     # -- what is shown ------------------------------------------------------------------------------------
@@ -112,13 +112,13 @@ class ActionsController:
     async def refresh(self, at: str | None = None) -> None:
         """Show where all actions stand; `at`: the id of the one that gets the cursor."""
         rows, warning, last_look = await self._workspace.call(self._list)
-        if (place := self._view.shown()) is not None:
+        if (screen := self._view.shown()) is not None:
             here = self._host.program.settings.worker_while_open
             parts = (
                 "a worker runs in this program" if here else "",
                 f"worker last active {moment(last_look, local_now())}" if last_look else "",
             )
-            place.show_actions(rows, warning, looks=" · ".join(filter(None, parts)), at=at)
+            screen.show_actions(rows, warning, looks=" · ".join(filter(None, parts)), at=at)
         await self._read_runs()
 
     def _list(self) -> tuple[list[ListedAction], str, str | None]:
@@ -131,13 +131,13 @@ class ActionsController:
         if (key := self.documents.id) is None:
             return
         runs = await self._workspace.call(run_log.runs, self._store.home, _id_of(key))
-        if (place := self._view.shown()) is not None and self.documents.id == key:
-            place.show_runs(runs)
+        if (screen := self._view.shown()) is not None and self.documents.id == key:
+            screen.show_runs(runs)
 
     # -- what is asked ------------------------------------------------------------------------------------
 
     def _do(self, what: str, key: str, run_id: str = "") -> None:
-        """Do what is asked in the place about an action, by its key, or about a run of it."""
+        """Do what is asked in the dialog about an action, by its key, or about a run of it."""
         if self._view.does(what, key):
             return
         work: Any = None
@@ -261,15 +261,15 @@ class ActionsController:
         )
 
     def _leave_for(self, persona_id: str, then: Callable[[], Awaitable[object]]) -> None:
-        """Close the place, and show something of a persona."""
+        """Close the dialog, and show something of a persona."""
 
         async def go() -> None:
             await self._open_persona(persona_id)
             await then()
 
         self._next = go
-        if (place := self._view.shown()) is not None:
-            place.dismiss(None)
+        if (screen := self._view.shown()) is not None:
+            screen.dismiss(None)
 
     async def _answer(self, action: Any, run: ActionRun) -> None:
         """Ask the person what the run asks, and let it go on with that."""

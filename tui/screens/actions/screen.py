@@ -57,7 +57,7 @@ KEY = "action/"
 
 
 class ActionList(Vertical):
-    """All actions, and more of the one under the cursor. What is asked of one is passed to the place."""
+    """All actions, and more of the one under the cursor. What is asked of one is passed to the dialog."""
 
     BINDINGS: ClassVar[list[BindingType]] = [*bindings("actions")]
 
@@ -151,7 +151,7 @@ class ActionsScreen(DocumentScreen[None]):
         current = (documents.id or "").removeprefix(KEY)
         unsaved = [key.removeprefix(KEY) for key in documents.not_saved() if key.startswith(KEY)]
         if at is None and self.rows.key is None:
-            at = current  # the place was opened with it
+            at = current  # the dialog was opened with it
         self.rows.set_rows(
             action_rows(self._rows.values(), local_now(), current=current, unsaved=unsaved), key=at
         )

@@ -1,1 +1,1 @@
-"""The library as a place of the program: its documents in lists, and one of them open."""
+"""The library as a full-screen dialog: its documents in lists, and one of them open."""

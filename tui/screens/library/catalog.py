@@ -14,25 +14,25 @@ from tui.screens.library.rows import CatalogEntry
 if TYPE_CHECKING:
     from personas.files.home import Home
     from tui.document.async_store import AsyncStore
-    from tui.screens.library.place import LibraryScreen
+    from tui.screens.library.screen import LibraryScreen
 
 
 class LibraryCatalog:
-    """Reads the library for the place.
+    """Reads the library for its screen.
 
     Args:
         workspace: the store.
-        place: gives the place, None where it is closed.
+        screen: gives the screen, None where it is closed.
         counted: called when it is known who uses what.
     """
 
     def __init__(
         self,
         workspace: AsyncStore,
-        place: Callable[[], LibraryScreen | None],
+        screen: Callable[[], LibraryScreen | None],
         counted: Callable[[], None],
     ) -> None:
-        self._workspace, self._place, self._counted = workspace, place, counted
+        self._workspace, self._screen, self._counted = workspace, screen, counted
         self._names: Mapping[Kind, Sequence[str]] = {}
         self._read: set[Kind] = set()
         self._stamps: list[Stamp | None] = []
@@ -52,9 +52,9 @@ class LibraryCatalog:
         self._stamps = await self._workspace.call(_stamps, self._home)
         self._names = await self._workspace.call(_names, self._home)
         self._read.clear()
-        if (place := self._place()) is not None:
-            place.show_names(self._names)
-            await self.read_kind(place.kind)
+        if (screen := self._screen()) is not None:
+            screen.show_names(self._names)
+            await self.read_kind(screen.kind)
         await self.count_users()
 
     async def read_kind(self, kind: Kind) -> None:
@@ -63,14 +63,14 @@ class LibraryCatalog:
             return
         self._read.add(kind)
         documents = await self._workspace.call(read_all, self._home, kind)
-        if (place := self._place()) is not None:
-            place.show_entries(kind, map(CatalogEntry.of, documents))
+        if (screen := self._screen()) is not None:
+            screen.show_entries(kind, map(CatalogEntry.of, documents))
 
     async def count_users(self) -> None:
         """Find out who uses what. Reads all personas."""
         self.users = await self._workspace.call(LibraryStore(self._workspace.store).all_users)
-        if (place := self._place()) is not None:
-            place.show_users({key: len(users) for key, users in self.users.items()})
+        if (screen := self._screen()) is not None:
+            screen.show_users({key: len(users) for key, users in self.users.items()})
         self._counted()
 
     async def look(self) -> None:

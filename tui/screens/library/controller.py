@@ -1,4 +1,4 @@
-"""What the library does on the screen: the place is opened, and what is asked there is done."""
+"""What the library does on the screen: the dialog is opened, and what is asked there is done."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from tui.screens.dialogs.picker import Picker
 from tui.screens.dialogs.text_prompt import AskLine
 from tui.screens.document_screen_view import DocumentScreenView
 from tui.screens.library.catalog import LibraryCatalog
-from tui.screens.library.place import LibraryScreen
+from tui.screens.library.screen import LibraryScreen
 from tui.screens.library.trial import LibraryTrial
 from tui.widgets.virtual_list import Row
 
@@ -70,20 +70,20 @@ class LibraryController:
             self._go(kind or self._kind, name)
 
     async def _show(self, kind: Kind, name: str) -> None:
-        place = LibraryScreen(self.documents, self._do, lambda: self._begin(kind, name))
-        persona_id = await self._view.show(place)
-        self._kind = place.kind
+        screen = LibraryScreen(self.documents, self._do, lambda: self._begin(kind, name))
+        persona_id = await self._view.show(screen)
+        self._kind = screen.kind
         if persona_id is not None:
             await self._open_persona(persona_id)
 
     def _begin(self, kind: Kind, name: str) -> None:
-        """The place is there."""
+        """The dialog is open."""
         self._go(kind, name)
         self._host.start(self.catalog.read())
 
     def _go(self, kind: Kind, name: str) -> None:
-        if (place := self._view.shown()) is not None:
-            place.show_kind(kind, name)
+        if (screen := self._view.shown()) is not None:
+            screen.show_kind(kind, name)
             if name and self._has_name(name):
                 self._view.open(f"{kind}/{name}")
 
@@ -116,7 +116,7 @@ class LibraryController:
     # -- what is asked ------------------------------------------------------------------------------------
 
     def _do(self, what: str, key: str, stage: str = "") -> None:
-        """Do what is asked in the place about a document, by its key, or about a stage of the open one."""
+        """Do what is asked in the dialog about a document, by its key, or about a stage of the open one."""
         kind, _, name = key.partition("/")
         if name and not self._has_name(name):
             return
@@ -199,8 +199,8 @@ class LibraryController:
             self.documents.close()
         users = await self._write_links(lambda: self._library.rename(kind, name, new))
         await self.catalog.read()
-        if (place := self._view.shown()) is not None:
-            place.show_kind(kind, new)
+        if (screen := self._view.shown()) is not None:
+            screen.show_kind(kind, new)
         if was_open:
             self.documents.open(f"{kind}/{new}")
         also = f", also for its {_users(len(users))}" if users else ""
@@ -267,13 +267,13 @@ class LibraryController:
             return
         rows = [Row(str(at), _named(user), head=user.kind) for at, user in enumerate(users)]
         chosen = await self._host.ask(Picker(f"Who uses {name}", rows))
-        if chosen is None or (place := self._view.shown()) is None:
+        if chosen is None or (screen := self._view.shown()) is None:
             return
         user = users[int(chosen)]
         if user.kind == "arc":
             self._go("arc", user.name)
         else:
-            place.dismiss(user.name)
+            screen.dismiss(user.name)
 
     # -- the open document --------------------------------------------------------------------------------
 
@@ -289,8 +289,8 @@ class LibraryController:
         if await self._workspace.call(path_of, self._workspace.store.home, kind, name) is None:
             await self._forget(key)  # what was undone had made it, or given it this name
             came = set(self.catalog.names(kind)) - before
-            if len(came) == 1 and (place := self._view.shown()) is not None:
-                place.show_kind(kind, now := came.pop())
+            if len(came) == 1 and (screen := self._view.shown()) is not None:
+                screen.show_kind(kind, now := came.pop())
                 self.documents.open(f"{kind}/{now}")
 
     async def _check(self) -> None:
@@ -301,15 +301,15 @@ class LibraryController:
         name = await self._host.ask(AskLine("Name of the new stage", check=_check_stage))
         if name:
             await self._change_stages(self._library.add_stage, arc, name)
-            if (place := self._view.shown()) is not None:
-                place.show_stage(name)
+            if (screen := self._view.shown()) is not None:
+                screen.show_stage(name)
 
     async def _rename_stage(self, arc: str, stage: str) -> None:
         name = await self._host.ask(AskLine(f"New name of {stage}", text=stage, check=_check_stage))
         if name and name != stage:
             await self._change_stages(self._library.rename_stage, arc, stage, name)
-            if (place := self._view.shown()) is not None:
-                place.show_stage(name)
+            if (screen := self._view.shown()) is not None:
+                screen.show_stage(name)
 
     async def _change_stages(self, change: Callable[..., object], *arguments: str) -> None:
         await self.documents.flush()

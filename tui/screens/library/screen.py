@@ -67,7 +67,7 @@ DOCUMENT_HINT = (
 
 
 class DocumentList(Vertical):
-    """The documents of one kind, with a filter. What is asked of one is passed to the place."""
+    """The documents of one kind, with a filter. What is asked of one is passed to the dialog."""
 
     BINDINGS: ClassVar[list[BindingType]] = [*bindings("library")]
 
@@ -224,7 +224,7 @@ class LibraryScreen(DocumentScreen[str]):
         prefix = self.key_prefix
         users, current = self._users, (self._documents.id or "").removeprefix(prefix)
         if name is None and self.rows.key is None:
-            name = current  # the place was opened with it
+            name = current  # the dialog was opened with it
         self.rows.empty = "Nothing matches." if self._entries[self.kind] else f"No {self.kind} yet."
         self.rows.set_rows(
             document_rows(
