@@ -57,7 +57,7 @@ def _apply(files: dict[Path, bytes | None], path: Path, change: Change) -> tuple
     """Change a file; return its text before and after."""
     content = files[path] or b""
     bom = content.startswith(BOM)
-    # Replacing the whole file is how a person mends one that is not even UTF-8.
+    # Replacing the whole file is how a person fixes one that is not even UTF-8.
     old = readable(content) if isinstance(change, ReplaceText) else decode(content).text
     new = change.apply(old)
     files[path] = encode(new.removeprefix("\ufeff") if bom else new, bom=bom)

@@ -205,7 +205,7 @@ def broken_persona(
 
 
 def broken_file(persona_id: str, error: FileError, *, is_readable: bool) -> BrokenFile:
-    """Return the error of what needs the whole file: what is wrong with it, where, and what mends it.
+    """Return the error of what needs the whole file: what is wrong with it, where, and what fixes it.
 
     Args:
         persona_id: whose file it is.

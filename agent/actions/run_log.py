@@ -1,6 +1,6 @@
 """The log of runs: one journal for each action, `state/actions/<id>.jsonl` of the home.
 
-Beside it stands when somebody last looked for due work, and when the person last saw what became of runs. A log that is long is put aside when a run begins, and the one that was put aside before is forgotten. Records of one run
+Beside it stands when somebody last looked for due work, and when the person last saw what became of runs. A log that is long is archived when a run begins, and the one that was archived before is deleted. Records of one run
 are folded in their order. One that the table of transitions does not allow changes nothing: of two programs that end a
 run, the first one has the say.
 """
@@ -85,7 +85,7 @@ class ActionRun:
 
 
 LONGEST = 1024 * 1024
-"""Bytes of a log, beyond which it is put aside; the one put aside before is forgotten then, with its runs."""
+"""Bytes of a log, beyond which it is archived; the one archived before is deleted then, with its runs."""
 
 _DEAREST = 1e9  # dollars: JSON also holds what is not a number to count with
 _BEGUN = frozenset({"revision", "state", "due", "started_at", "why"})
@@ -300,7 +300,7 @@ def _append(home: Home, action_id: str, record: dict[str, Any]) -> None:
             suppress(PersonaError),
             hold(home.locks / f"runs-{action_id}.lock", what=f"The log of {action_id}"),
         ):
-            if _is_long(path):  # nobody else has put it aside
+            if _is_long(path):  # nobody else has archived it
                 path.replace(path.with_suffix(".old"))
     with Journal(path) as journal:
         journal.append(record, sync=True)
@@ -317,7 +317,7 @@ def _by_id(home: Home, action_id: str) -> dict[str, ActionRun]:
     path, found = _folder(home) / f"{action_id}.jsonl", dict[str, dict[str, Any]]()
     newer = (
         Journal(path).read().records
-    )  # first: put aside meanwhile, its records come twice, which does no harm
+    )  # first: archived meanwhile, its records come twice, which does no harm
     for record in (*Journal(path.with_suffix(".old")).read().records, *newer):
         with suppress(KeyError, TypeError, ValueError, InvalidValue):  # damaged, or not allowed
             run_id = record["run"]

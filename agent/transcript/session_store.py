@@ -100,7 +100,7 @@ def _awaited(store: Store, session: Session) -> frozenset[str]:
 
 
 def is_held(store: Store, session_id: str) -> bool:
-    """Whether a program, this one or another, talks in a conversation at this moment."""
+    """Whether a program, this one or another, uses a conversation at this moment."""
     return holder(lock_path(store, session_id)) is not None
 
 

@@ -15,12 +15,12 @@ _KEYS = frozenset({"model", "temperature", "top_p", "use_tools"})
 _RULE = re.compile(r"^-{3,}[ \t]*$", re.MULTILINE)
 _MARKS = {
     "__INPUT__": "aichat puts what the user says in its place",
-    "### INPUT:": "aichat takes what follows for an example of a talk",
+    "### INPUT:": "aichat takes what follows for an example of a conversation",
 }
 
 
 def read(content: bytes, name: str) -> Imported:
-    """Return the persona of a role; examples of talks in it stay in its prompt."""
+    """Return the persona of a role; examples of conversations in it stay in its prompt."""
     header, body = split(text_of(content))
     fields, report = ({}, []) if header is None else read_header(header, _KEYS)
     kept, notes = toml_ready(fields, _TABLE)

@@ -255,7 +255,7 @@ class _Reading:
         return documents
 
     def rest(self) -> dict[str, Any]:
-        """Return what is kept, some of it mended to the type that cards must have; large files are left out."""
+        """Return what is kept, some of it converted to the type that cards must have; large files are left out."""
         version = self._data.get("character_version")
         if isinstance(version, int | float):
             self._data["character_version"] = str(version)

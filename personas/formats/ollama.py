@@ -54,7 +54,7 @@ def read(content: bytes, name: str) -> Imported:
     if inputs := as_inputs([one["content"] for one in kept.get("messages", []) if one["role"] == "user"]):
         fields["test_inputs"] = inputs
     whys = {
-        "messages": "they are examples before each talk; what the user says in them is a test input too",
+        "messages": "they are examples before each conversation; what the user says in them is a test input too",
         "from": "which model tries the persona is said by [model]",
         "system": "the last one counts",
     }

@@ -218,8 +218,8 @@ class UndoHistory:
         for unit in self.candidates("undo")[count:]:
             del self.units[unit.key]
         outside = [unit.key for unit in self.units.values() if unit.kind == "external" and not unit.undone_at]
-        put_aside = [unit.key for unit in self.units.values() if unit.superseded == 2]
-        for key in [*outside[:-count], *put_aside]:
+        superseded = [unit.key for unit in self.units.values() if unit.superseded == 2]
+        for key in [*outside[:-count], *superseded]:
             del self.units[key]
 
     def shas(self) -> set[str]:

@@ -140,7 +140,7 @@ class VersionFolder:
         sha = sha256(content)
         try:
             self.load(sha)
-        except PersonaError:  # also where it only cannot be read now: writing it anew mends that, or says why
+        except PersonaError:  # also where it only cannot be read now: writing it anew fixes that, or says why
             self._make_folders()
             replace_file(self._texts / f"{sha}.z", zlib.compress(content, 6), root=self._home.root)
         return sha

@@ -19,13 +19,13 @@ LOW = 20
 """Rows of a terminal below which one error is shown at a time, and wider."""
 WIDEST = 60
 SHARE, LOW_SHARE = 0.5, 0.9
-"""How much of the columns a message takes at most; the second stands in `main.tcss` for `-low` too."""
+"""How much of the columns a message takes at most; the second stands in `screen.tcss` for `-low` too."""
 FRAME_ROWS, FRAME_COLUMNS = 3, 3
 """What stands around a text: its padding, and the margin or the border beside it."""
 BETWEEN = 1
 """Rows that stay free above the chat bar."""
 OF_BROKEN = "the file is broken"
-"""What is told of a broken file says this, and is over once the file is mended."""
+"""What is told of a broken file says this, and is over once the file is fixed."""
 
 _operation: ContextVar[object | None] = ContextVar("operation", default=None)
 

@@ -73,7 +73,7 @@ class InputHistory:
         return places - self._changed.keys()
 
     def add(self, message: str) -> None:
-        """`message` was sent (or put aside); the next draft is empty."""
+        """`message` was sent (or stashed); the next draft is empty."""
         if message.strip() and (not self._messages or self._messages[-1] != message):
             self._messages.append(message)
             del self._messages[:-MAX_MESSAGES]

@@ -336,7 +336,7 @@ class DocumentController:
         if document is None or document.persona is None:  # what is being read now has it
             return
         before = document.persona
-        mended = before is not None and before.error is not None and persona.error is None
+        fixed = before is not None and before.error is not None and persona.error is None
         stored, had_conflict = document.prompt.base, document.prompt.conflict
         source = run_id if record else None
         self.set_persona(
@@ -345,7 +345,7 @@ class DocumentController:
         conflict = document.prompt.conflict
         if conflict is not None and run_id and conflict is not had_conflict and document is self.document:
             self.view.start(show_agent_replaced(self, document, conflict, stored, run_id))
-        if mended:
+        if fixed:
             self.saver.document_opened()
         if persona.error is None:
             self.saver.request_all(document)

@@ -100,7 +100,7 @@ class OpenDocument:
     def take(self, persona: Persona, *, source: str | None = "", by_agent: bool = False) -> list[TextSlot]:
         """The persona is so now: take that into all slots; return those that are in conflict with it.
 
-        `source`, `by_agent`: as in `TextSlot.absorb`.
+        `source`, `by_agent`: as in `TextSlot.rebase`.
         """
         is_first, self.persona = self.persona is None, persona
         if persona.error is not None and not is_first:  # the slots keep what was read before it broke

@@ -1,4 +1,4 @@
-"""What was left unsaved: given back when its document is opened, settled, thrown away and taken back."""
+"""What was left unsaved: given back when its document is opened, settled, or discarded."""
 
 from __future__ import annotations
 

@@ -53,7 +53,7 @@ class SlotSaver:
         self._let_go: OpenDocument | None = None  # is held back, and to be stored all the same
 
     def document_opened(self) -> None:
-        """Another document is open, or its file is mended: what was told before is told again."""
+        """Another document is open, or its file is fixed: what was told before is told again."""
         self._warned_of_broken, self._warned_of_conflict = False, None
 
     def edited(self, document: OpenDocument, slot: TextSlot) -> None:

@@ -20,7 +20,7 @@ class SlotView(Protocol):
     """What shows a slot."""
 
     def slot_changed(self, source: str | None) -> None:
-        """The slot's text was changed by something else than this view. `source`: as in `TextSlot.absorb`."""
+        """The slot's text was changed by something else than this view. `source`: as in `TextSlot.rebase`."""
 
 
 class TextSlot:

@@ -204,7 +204,7 @@ class LiveSettings:
         return connection(settings, self._env, pasted_key=key)
 
     def name_model(self) -> str:
-        """Return the name of the agent's model; `none` where the settings have to be mended first."""
+        """Return the name of the agent's model; `none` where the settings have to be fixed first."""
         unusable = self._loaded.unusable
         return NO_MODEL if unusable and unusable.difference(self._spared()) else self.connection().model
 

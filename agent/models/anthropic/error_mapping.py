@@ -268,7 +268,7 @@ SEND_AGAIN = "Send the message again."
 
 
 def with_next_step(error: ModelError | None) -> str:
-    """Return the message for the person when a run ended with `error`: with what to do where nothing has to be mended."""
+    """Return the message for the person when a run ended with `error`: with what to do where nothing has to be fixed."""
     if error is None:
         return f"The run failed. {SEND_AGAIN}"
     said = error.message.casefold()

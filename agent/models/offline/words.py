@@ -244,7 +244,7 @@ _KNOWN = frozenset(
 
 @lru_cache(maxsize=4096)
 def spell(word: str) -> str:
-    """Return `word` as the patterns spell it: casefolded, straight apostrophes, command typos mended."""
+    """Return `word` as the patterns spell it: casefolded, straight apostrophes, command typos fixed."""
     if len(word) > 40:
         return word.casefold()
     folded = word.casefold().replace("’", "'")

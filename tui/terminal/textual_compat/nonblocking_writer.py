@@ -226,7 +226,7 @@ def write_some(number: int, coded: memoryview | bytes, seconds: float) -> int:
 
 
 def reset(number: int, words: bytes = b"") -> None:
-    """Leave a terminal as it should be, waiting only a moment for it: what it did not take by then is thrown away.
+    """Leave a terminal as it should be, waiting only a moment for it: what it did not take by then is discarded.
 
     Args:
         number: its file number.

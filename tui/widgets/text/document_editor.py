@@ -160,7 +160,7 @@ class DocumentEditor(SafeTextArea):
     def slot_changed(self, source: str | None) -> None:
         """Show the slot's text, which was changed elsewhere, as a step of undo; the cursor stays at its words.
 
-        `source`: as in `TextSlot.absorb`; consecutive changes of one agent's run are one step.
+        `source`: as in `TextSlot.rebase`; consecutive changes of one agent's run are one step.
         """
         from tui.document.merge import changed_lines, moved
 
