@@ -238,7 +238,7 @@ async def test_what_another_program_ran_is_told_until_it_is_seen_and_a_run_here_
         place.rows.select("nightly-check")
         await p.press("enter")
         await p.until(lambda: [row.head for row in place.runs.rows] == ["failed", "done"])
-        assert "last looked for due work" in str(place.query_one("#actions-list").border_subtitle)
+        assert "worker last active" in str(place.query_one("#actions-list").border_subtitle)
         assert "expired key" in place.runs.rows[0].text
         await p.press("escape")
         place.rows.select("work")

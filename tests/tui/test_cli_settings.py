@@ -54,7 +54,7 @@ def test_a_key_in_the_models_place_is_never_printed(place: Workplace) -> None:
     ):
         configure(place, text)
         done = place.run_here(*arguments, env={"PERSONA_MODEL": "", "ANTHROPIC_API_KEY": "k", **env})
-        assert done.returncode == 1 and b"looks like a key" in done.stdout + done.stderr
+        assert done.returncode == 1 and b"looks like an API key" in done.stdout + done.stderr
         assert b"api03" not in done.stdout + done.stderr
 
 
