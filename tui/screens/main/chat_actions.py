@@ -328,9 +328,9 @@ class ChatActions:
         from tui.chat.export import export_conversation
 
         await self._chat.settled.wait()
-        talk = self._chat.current
-        if talk is None or talk.chat is None:
+        conversation = self._chat.current
+        if conversation is None or conversation.chat is None:
             self._chat.history.show_no_conversation()
             return
-        path = await asyncio.to_thread(export_conversation, talk.chat, name)
+        path = await asyncio.to_thread(export_conversation, conversation.chat, name)
         self._host.show_message(f"The conversation is in {path}.")

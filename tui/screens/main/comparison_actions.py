@@ -80,8 +80,8 @@ class ComparisonActions:
 
     def compare_run(self, turn_ids: Sequence[str]) -> None:
         """Show what the agent's run of a turn did to the outputs; for the arguments, see `unit_of_turn`."""
-        talk, documents = self._chat.current, self._view.documents
-        session_id = talk.chat.session_id if talk is not None and talk.chat is not None else None
+        current, documents = self._chat.current, self._view.documents
+        session_id = current.chat.session_id if current is not None and current.chat is not None else None
         if documents is not None and documents.id is not None and session_id is not None:
             store = documents.workspace.store
             self._host.start(self._compare_run(store, documents.id, session_id, turn_ids))

@@ -86,7 +86,7 @@ class PanelReading:
 
     def _undo_turn(self) -> None:
         """Undo what the run of the turn under the cursor changed."""
-        talk, documents = self._chat.current, self._view.documents
-        session_id = talk.chat.session_id if talk is not None and talk.chat is not None else None
+        current, documents = self._chat.current, self._view.documents
+        session_id = current.chat.session_id if current is not None and current.chat is not None else None
         if documents is not None and session_id is not None:
             self._host.start(documents.undo.undo_turn(session_id, self._turns().turns_up_from_cursor()))
