@@ -8,7 +8,7 @@ from contextlib import suppress
 from importlib import import_module
 from typing import TYPE_CHECKING
 
-from agent.models.anthropic import error_mapping as errors
+from agent.models.anthropic import error_mapping
 from agent.models.anthropic.endpoint import is_loopback
 from agent.models.anthropic.error_body import ENCODINGS
 from agent.models.anthropic.error_mapping import ModelFailure, Where
@@ -42,7 +42,7 @@ class HttpClient:
             # The import takes 0.2 s, the certificates some more: the screen must not stand still for it.
             client = await asyncio.to_thread(build_client, self._base_url)
         except Exception as error:  # noqa: BLE001 - proxies, certificates, missing packages: all become one message
-            problem = errors.explain_construction(error, where)
+            problem = error_mapping.explain_construction(error, where)
         if problem is not None:
             raise ModelFailure(problem)
         if self._built is not None and self._built[0] is loop:  # another request was quicker

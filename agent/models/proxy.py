@@ -34,8 +34,7 @@ from agent.core.model import (
     seconds_of,
 )
 from agent.core.turns import thaw
-from agent.models.anthropic import error_body as bodies
-from agent.models.anthropic import error_mapping as errors
+from agent.models.anthropic import error_body, error_mapping
 from agent.models.anthropic.endpoint import check_base_url, check_key, hide_secrets
 from agent.models.anthropic.error_mapping import ModelFailure, Where
 from agent.models.anthropic.stall_timeouts import StallClocks, StallLimits
@@ -107,7 +106,9 @@ class ProxyModel:
             clock=self._clock,
             stalls=StallClocks(self._clock.now(), self._stall_limits, self.endpoint),
             explain=lambda error: (
-                error.error if isinstance(error, ModelFailure) else errors.explain_exception(error, where)
+                error.error
+                if isinstance(error, ModelFailure)
+                else error_mapping.explain_exception(error, where)
             ),
         )
 
@@ -125,14 +126,16 @@ class ProxyModel:
             "POST", f"{self._url}{_STREAM_PATH}", content=content, headers=headers
         ) as response:
             if not response.is_success:
-                refusal = await bodies.read_refusal(response)
-                answer = errors.as_headers(response.headers)
-                raise ModelFailure(errors.explain_status(response.status_code, refusal, where, answer))
+                refusal = await error_body.read_refusal(response)
+                answer = error_mapping.as_headers(response.headers)
+                raise ModelFailure(error_mapping.explain_status(response.status_code, refusal, where, answer))
             content_type = response.headers.get("content-type", "")
             if "event-stream" not in content_type.lower():
-                start = await bodies.read_beginning(response, errors.PAGE_LIMIT, bodies.REFUSAL_SECONDS)
-                raise ModelFailure(errors.explain_page(content_type, start, where))
-            async for chunk in bodies.decompressed(response):
+                start = await error_body.read_beginning(
+                    response, error_mapping.PAGE_LIMIT, error_body.REFUSAL_SECONDS
+                )
+                raise ModelFailure(error_mapping.explain_page(content_type, start, where))
+            async for chunk in error_body.decompressed(response):
                 await put(chunk)
 
     async def close(self) -> None:
@@ -287,7 +290,9 @@ class ProxyReader:
     def _error(self, event: Mapping[str, Any]) -> list[BlockEvent]:
         self._usage = read_usage(self._usage, event.get("usage"))
         kind = event.get("kind")
-        error = errors.explain_event(event.get("error", {"message": event.get("message")}), self._where)
+        error = error_mapping.explain_event(
+            event.get("error", {"message": event.get("message")}), self._where
+        )
         if kind in _ERROR_KINDS:
             message = self._where.clean(_text(event, "message")) or error.message
             seconds = seconds_of(event.get("retry_after"))

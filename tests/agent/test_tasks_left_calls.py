@@ -16,7 +16,7 @@ from agent.models.scripted import ToolUse, answer
 from personas.errors import PersonaError, StorageError
 from personas.files.journal import Journal
 from personas.store import Store
-from tests.agent.test_tasks_found import ASK_ALL, calls_answered, leave, session_file
+from tests.agent.test_tasks_recovered import ASK_ALL, calls_answered, leave, session_file
 from tests.support.messages_rules import violations
 from tests.support.task_bench import ASK, COMPLETE, EDIT, PROMPT, Bench
 

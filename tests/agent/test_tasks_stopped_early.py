@@ -21,7 +21,7 @@ from personas.files.home import open_home
 from personas.store import Store
 from personas.versions.authorship import USER
 from tests.agent.task_scenario import run_in_place
-from tests.agent.test_tasks_found import ASK_ALL, calls_answered, leave
+from tests.agent.test_tasks_recovered import ASK_ALL, calls_answered, leave
 from tests.support.task_bench import ASK, COMPLETE, EDIT, Bench
 from tests.support.virtual_time import VirtualLoop
 

@@ -10,7 +10,7 @@ import pytest
 
 from agent.chat.chat import Chat
 from agent.core.turns import NoticeTurn, UserTurn
-from agent.jobs import agent_jobs as task_runner
+from agent.jobs import agent_jobs
 from agent.jobs import recovery as task_found
 from agent.jobs.job import Job
 from agent.jobs.options import JobOptions
@@ -20,7 +20,7 @@ from personas.changes import EditPrompt
 from personas.errors import InvalidValue
 from personas.store import Store
 from personas.versions.authorship import USER
-from tests.agent.test_tasks_found import ASK_ALL, leave
+from tests.agent.test_tasks_recovered import ASK_ALL, leave
 from tests.support import task_bench
 from tests.support.task_bench import ASK, COMPLETE, EDIT, Bench, session_file
 
@@ -36,14 +36,14 @@ def between(monkeypatch: pytest.MonkeyPatch) -> Callable[[Act], None]:
     """Have something done once this program has looked and holds nothing yet."""
 
     def set_up(act: Act) -> None:
-        read = task_runner._read
+        read = agent_jobs._read
 
         async def read_and_act(chat: Chat) -> None:
             await read(chat)
-            monkeypatch.setattr(task_runner, "_read", read)
+            monkeypatch.setattr(agent_jobs, "_read", read)
             await act()
 
-        monkeypatch.setattr(task_runner, "_read", read_and_act)
+        monkeypatch.setattr(agent_jobs, "_read", read_and_act)
 
     return set_up
 

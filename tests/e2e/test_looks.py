@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.e2e.test_painting import settle
+from tests.e2e.test_screen_updates import settle
 from tests.support.cells import Cells, each_alone, old_and_plain
 from tests.support.terminal import Terminal
 

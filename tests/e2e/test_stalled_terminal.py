@@ -9,8 +9,8 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-from tests.e2e.test_painting import WHOLE, settle
 from tests.e2e.test_screen import folder, prompt_file, start
+from tests.e2e.test_screen_updates import WHOLE, settle
 from tests.support.messages_answers import Answer, Call, Text
 from tests.support.messages_server import MessagesServer, say
 from tests.support.terminal import Terminal

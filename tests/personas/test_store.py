@@ -145,16 +145,16 @@ def test_an_edit_in_the_last_moment_is_seen(
     store: Store, file: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     revision = store.get("a").revision
-    from personas.files import text_file as textfile
+    from personas.files import text_file
 
-    real = textfile._write_new
+    real = text_file._write_new
 
     def write_and_be_overtaken(descriptor: int, content: bytes, mode: int) -> None:
         real(descriptor, content, mode)
         if list(file.parent.glob(".persona-*.tmp")):
             file.write_text("name = 'outside'")
 
-    monkeypatch.setattr(textfile, "_write_new", write_and_be_overtaken)
+    monkeypatch.setattr(text_file, "_write_new", write_and_be_overtaken)
     with pytest.raises(Conflict) as caught:
         store.change("a", SetName("B"), revision=revision, by=AGENT)
     assert file.read_text() == caught.value.theirs == "name = 'outside'"
@@ -169,9 +169,9 @@ def test_an_edit_in_the_last_moment_is_seen(
 def test_a_change_of_whatever_is_there_succeeds_on_top_of_who_overtook_it(
     store: Store, file: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from personas.files import text_file as textfile
+    from personas.files import text_file
 
-    real = textfile._write_new
+    real = text_file._write_new
     others = ['description = "theirs"\n' + _TEXT]
 
     def write_and_be_overtaken_once(descriptor: int, content: bytes, mode: int) -> None:
@@ -179,7 +179,7 @@ def test_a_change_of_whatever_is_there_succeeds_on_top_of_who_overtook_it(
         if others and list(file.parent.glob(".persona-*.tmp")):
             file.write_text(others.pop())
 
-    monkeypatch.setattr(textfile, "_write_new", write_and_be_overtaken_once)
+    monkeypatch.setattr(text_file, "_write_new", write_and_be_overtaken_once)
     after = store.change("a", SetName("B"), revision=None, by=AGENT)
     assert not others
     assert (after.name, after.description) == ("B", "theirs")

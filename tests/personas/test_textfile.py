@@ -14,7 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from personas.errors import BrokenFile, InvalidValue, OutsideHome, StorageError
-from personas.files import text_file as textfile
+from personas.files import text_file
 from personas.files.text_file import decode, encode, read_regular, remove_file, replace_file
 from tests.support.elsewhere import held_elsewhere
 
@@ -202,11 +202,11 @@ def test_a_file_that_is_being_written_is_nothing_that_was_left(
 ) -> None:
     def look() -> None:
         """Be another program that writes its first file there."""
-        monkeypatch.setattr(textfile, "_swept", {})
+        monkeypatch.setattr(text_file, "_swept", {})
         replace_file(tmp_path / "another", b"another", root=tmp_path)
 
     replace_file(tmp_path / "file", b"text", root=tmp_path, check=look)
-    lock, taken = textfile.try_lock, []
+    lock, taken = text_file.try_lock, []
 
     def lock_late(descriptor: int) -> bool | None:
         """Be looked at between the making of the file and its locking."""
@@ -215,7 +215,7 @@ def test_a_file_that_is_being_written_is_nothing_that_was_left(
             look()
         return lock(descriptor)
 
-    monkeypatch.setattr(textfile, "try_lock", lock_late)
+    monkeypatch.setattr(text_file, "try_lock", lock_late)
     replace_file(tmp_path / "file", b"new", root=tmp_path)
     assert {path.name: path.read_bytes() for path in tmp_path.iterdir()} == {
         "file": b"new",

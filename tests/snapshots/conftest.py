@@ -16,7 +16,7 @@ from tests.support.screen_svg import rows_of
 from tui.chat import activity
 from tui.chat import activity_line as tasking
 from tui.chat import labels as running_note
-from tui.widgets import test_input_list as test_inputs
+from tui.widgets import test_input_list
 from tui.widgets.text import document_editor
 
 Check = Callable[[Mapping[str, str]], None]
@@ -38,7 +38,7 @@ def same_everywhere(monkeypatch: pytest.MonkeyPatch) -> None:
     for name in ("NO_COLOR", "TEXTUAL_THEME", "TEXTUAL_ANIMATIONS", "COLORTERM", "SSH_CONNECTION", "TMUX"):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setattr(document_editor, "FRESH", 600.0)
-    monkeypatch.setattr(test_inputs, "FRESH", 600.0)
+    monkeypatch.setattr(test_input_list, "FRESH", 600.0)
     monkeypatch.setattr(running_note, "age", lambda _seconds: "just now")
     monkeypatch.setattr(activity, "duration", lambda _seconds: "0 s")
     monkeypatch.setattr(tasking, "activity_line", _timeless(tasking.activity_line))

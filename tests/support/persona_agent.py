@@ -118,7 +118,7 @@ class Workplace:
         For what a test prepares or looks at, and where it is not about a process (`run`): its stdin, its signals,
         what it loads and how it ends.
         """
-        from tui.cli import error_handling as boundary
+        from tui.cli import error_handling
 
         out, err = (io.TextIOWrapper(io.BytesIO(), "utf-8", write_through=True) for _ in range(2))
         code: object = None
@@ -128,7 +128,7 @@ class Workplace:
             contextlib.redirect_stderr(err),
         ):
             try:
-                boundary.run(arguments)
+                error_handling.run(arguments)
             except SystemExit as left:
                 code = left.code
         written = [stream.buffer.getvalue() for stream in (out, err)]  # type: ignore[attr-defined]

@@ -64,11 +64,13 @@ class Program:
 
     def __init__(self, app: PersonaApp, pilot: Pilot[Any], store: FaultyStore) -> None:
         self.app, self.pilot, self.store = app, pilot, store
-        self._told: list[str] = []  # since a key was last pressed; a later message may have taken its place
+        self._notified: list[
+            str
+        ] = []  # since a key was last pressed; a later message may have taken its place
         notify = app.notify
 
         def note(message: str, **named: Any) -> None:
-            self._told.append(message)
+            self._notified.append(message)
             notify(message, **named)
 
         app.notify = note  # type: ignore[method-assign]
@@ -128,12 +130,12 @@ class Program:
             with self.app._context():
                 main._look()
 
-    async def told(self, text: str) -> None:
+    async def notified(self, text: str) -> None:
         """Let the program work until a message with `text` is shown, or was since a key was last pressed."""
-        await self.until(lambda: any(text in message for message in (*self.messages, *self._told)))
+        await self.until(lambda: any(text in message for message in (*self.messages, *self._notified)))
 
     async def press(self, *keys: str) -> None:
-        self._told.clear()
+        self._notified.clear()
         with unpainted(self.app):  # that is done where the test waits for what they do
             await self.pilot.press(*keys)
 

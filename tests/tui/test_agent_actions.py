@@ -100,9 +100,9 @@ async def test_no_piece_of_a_signal_is_painted_and_what_it_made_is_shown_and_ope
         assert opened == [store.home.assets / "one" / "plan.md"]
         await p.open("two")
         await p.say("/assets")
-        await p.told("No assets yet")
+        await p.notified("No assets yet")
         await p.say("/measurements")
-        await p.told("No measurements yet")
+        await p.notified("No measurements yet")
 
 
 def painted(p: Program) -> str:

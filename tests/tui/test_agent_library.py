@@ -208,7 +208,7 @@ async def test_what_is_typed_is_in_what_the_agent_compiles_and_its_run_is_undone
         results = [turn for turn in talk.chat.turns if isinstance(turn, ToolResultTurn)]
         assert "Typed. first line" in results[1].output and "a part of two" in results[2].output
         p.main.action_undo_agent()
-        await p.told("also in part/warmth")
+        await p.notified("also in part/warmth")
         assert LibraryStore(store).get("part", "warmth").content == "Be warm."
         assert p.on_disk("one").startswith("Typed. first line")
 

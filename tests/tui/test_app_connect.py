@@ -124,11 +124,11 @@ async def test_a_model_that_is_named_while_a_run_is_at_work_is_for_the_next_run(
         await p.say("go")
         await p.until(lambda: p.main.conversation.running)
         await p.say("/model offline")
-        await p.told("Once this run is over: ")
+        await p.notified("Once this run is over: ")
         gate.set()
         await p.until(lambda: not p.main.conversation.running)
         await p.say("/model claude-sonnet-5-5")
-        await p.told("From the next message on: ")
+        await p.notified("From the next message on: ")
         await p.until(lambda: any("no key" in m and "/model takes one" in m for m in p.messages))
 
 
@@ -164,7 +164,7 @@ async def test_a_pasted_key_is_hidden_tried_used_at_once_and_written_nowhere(tmp
             assert field.value.strip() == KEY
             await p.press("enter")
             await p.until(lambda: p.app.model_name == "claude-sonnet-5-5" and p.app.screen is p.main)
-            await p.told("kept until you quit")
+            await p.notified("kept until you quit")
             await p.run_to_end("hello")
             assert "Hello from afar." in drawn(p.main)
         assert all(request.headers.get("authorization") == f"Bearer {KEY}" for request in server.requests)
@@ -369,7 +369,7 @@ async def test_a_way_that_led_nowhere_is_still_marked_and_waiting_can_be_stopped
     monkeypatch.setattr("agent.models.local_servers.find_local_servers", find)
     async with program(make_store(tmp_path), model=OfflineModel(), preferences=preferences(tmp_path)) as p:
         await choose(p, "local")
-        await p.told("No model server answers")
+        await p.notified("No model server answers")
         await p.until(lambda: isinstance(p.app.screen, ConnectDialog))
         assert p.app.screen.query_one("#choices").key == "local"  # type: ignore[attr-defined]
         monkeypatch.setattr("agent.models.local_servers.find_local_servers", for_ever)

@@ -289,13 +289,13 @@ async def test_an_error_of_earlier_or_of_another_operation_is_not_what_a_dialog_
                 await p.main.ask(Confirm(question, "You may.", action="Do"))
 
         first = p.main.start(work("The disk is full."))
-        await p.told("The disk is full.")
+        await p.notified("The disk is full.")
         told.set()
         await first
         for error, question in ("", "Delete?"), ("It did not work.", "Use it anyway?"):
             told.clear()
             p.main.start(work(error, question))
-            await p.told(error)
+            await p.notified(error)
             told.set()
             dialog = await p.dialog(Confirm)
             await settle(p)
@@ -378,7 +378,7 @@ async def test_what_is_told_does_not_cover_what_is_wrong_with_a_file_and_goes_on
         assert p.main.query_one("#stage").region.contains_region(told())
         p.main.action_go("prompt")
         await p.press("x")
-        await p.told("This cannot be edited: the file is broken")
+        await p.notified("This cannot be edited: the file is broken")
         p.file("one").write_text(ONE, encoding="utf-8")
         await p.until(
             lambda: p.state == "saved" and not any("the file is broken" in told for told in p.messages)

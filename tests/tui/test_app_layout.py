@@ -13,7 +13,7 @@ from agent.models.scripted import ToolUse, answer
 from tests.support.hostile import EVIL, QUOTED, assert_harmless
 from tests.support.program import make_store, program
 from tests.support.screen import drawn
-from tests.tui.test_messages_underway import said_to
+from tests.tui.test_outbox import said_to
 from tui.screens.dialogs.confirm import Confirm
 from tui.widgets.persona_fields import SettingsPane
 
@@ -165,7 +165,7 @@ async def test_a_fault_in_an_operation_is_told_and_ends_nothing(
 
     async with program(make_store(tmp_path), frames=True) as p:
         p.main.start(broken())
-        await p.told("RuntimeError")
+        await p.notified("RuntimeError")
         assert "oops" in noted[0]
         assert "sk-abc" not in noted[0]
         assert p.app.is_running

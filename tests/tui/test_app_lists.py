@@ -16,7 +16,7 @@ from personas.versions.authorship import USER
 from tests.support.drafts import in_dialog
 from tests.support.program import ONE, TWO, ids, make_store, program
 from tui.document import debounce
-from tui.screens.dialogs import base as dialog
+from tui.screens.dialogs import base
 from tui.screens.dialogs.base import GRACE
 from tui.screens.dialogs.command_palette import CommandPaletteDialog
 from tui.screens.dialogs.confirm import Confirm
@@ -64,7 +64,7 @@ async def test_an_empty_home_says_how_to_begin(tmp_path: Path) -> None:
         await p.until(lambda: p.main.personas.rows.empty == "None yet: n makes one")
         await p.say("hello")
         assert p.main.chat_bar.draft == "hello", "what was typed is still there"
-        await p.told("Open a persona first.")
+        await p.notified("Open a persona first.")
 
 
 async def test_personas_are_renamed_copied_made_and_filtered_in_the_list_and_one_made_outside_appears(
@@ -113,13 +113,13 @@ async def test_a_line_that_cannot_be_taken_stays_to_be_mended_and_the_dialog_say
             p.main.action_go("personas")
             p.main.personas.rows.select("one")
             await p.press(key)
-            dialog = await p.dialog(AskLine)
-            field = dialog.query_one(Input)
+            base = await p.dialog(AskLine)
+            field = base.query_one(Input)
             for typed, why in ("  ", "Enter a name."), (long, "at most 200 characters; this one has 201"):
                 field.value = typed
                 await p.press("enter")
                 await p.until(lambda why=why: why in said())
-                assert p.app.screen is dialog and field.value == typed
+                assert p.app.screen is base and field.value == typed
             field.value = kept
             await p.until(lambda: not said())
             await p.press("enter")
@@ -127,7 +127,7 @@ async def test_a_line_that_cannot_be_taken_stays_to_be_mended_and_the_dialog_say
             await p.until(lambda kept=kept: kept in [row.text for row in p.main.personas.rows.rows])
         assert not p.messages, "nothing was told of what was mended"
         await p.press("ctrl+f")
-        dialog = await p.dialog(AskLine)
+        base = await p.dialog(AskLine)
         await p.press("enter")
         await p.until(lambda: "Enter a text to find." in said())
 
@@ -163,7 +163,7 @@ async def test_a_deleted_persona_can_be_brought_back_and_the_list_keeps_the_focu
         assert "One\n\nIt is kept" in str(asked.query(LiteralStatic).first().visual)
         await p.press("y")
         await p.until(lambda: p.store.ids() == ["copy", "two"])
-        await p.told("Deleted: One.")
+        await p.notified("Deleted: One.")
 
 
 async def test_personas_of_the_same_name_are_told_apart_and_the_switcher_finds_all_there_is(
@@ -243,7 +243,7 @@ async def test_keys_pressed_before_a_question_was_seen_or_in_one_breath_do_not_a
             await ask("y", "enter")
             await not_answered()
 
-        monkeypatch.setattr(dialog, "time", clock := Clock())
+        monkeypatch.setattr(base, "time", clock := Clock())
         await ask()
         await p.until(lambda: p.app.screen._appeared is not None)
         for key in "m", "a", "y", "b", "e", "n", "o":
@@ -336,8 +336,8 @@ async def test_settings_are_stored_when_a_field_is_left_and_one_changed_elsewher
         await p.write(" mine")
         file = p.file("one")
         file.write_text(file.read_text().replace('"One"', '"[/] Theirs"'))
-        await p.told("Name was changed elsewhere")
-        await p.told("[/] Theirs")
+        await p.notified("Name was changed elsewhere")
+        await p.notified("[/] Theirs")
         assert p.main.settings.field("name").raw == "One mine"
         await p.press("enter")
         await p.until(lambda: p.store.get("one").name == "One mine")
@@ -353,7 +353,7 @@ async def test_a_refused_setting_says_why_and_stays_to_be_mended_also_over_a_res
         field.focus()
         await p.write("9x9")
         await p.press("enter")
-        await p.told("Max tokens")
+        await p.notified("Max tokens")
         assert field.has_focus and field.raw == "9x9"
         await p.press("left", "backspace", "enter")
         await p.until(lambda: p.store.get("one").model.max_tokens == 99)
@@ -363,7 +363,7 @@ async def test_a_refused_setting_says_why_and_stays_to_be_mended_also_over_a_res
         typed = field.raw
         await p.app.shutdown.leave(0)
     async with program(store, persona_id="one") as p:
-        await p.told("Max tokens")
+        await p.notified("Max tokens")
         await p.until(lambda: p.main.settings.field("max_tokens").raw == typed)
         assert p.store.get("one").model.max_tokens == 99
 

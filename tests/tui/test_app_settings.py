@@ -13,7 +13,7 @@ from tests.support.program import Program, make_store, program
 from tests.support.settings import page, preferences, row
 from tui.screens.dialogs.picker import Picker
 from tui.screens.dialogs.settings import ProgramSettings
-from tui.settings import help_text as manual
+from tui.settings import help_text as help_text_module
 from tui.settings.schema import ConfigError, Settings, load_settings, unset_setting
 from tui.widgets.text.line_input import LineInput
 from tui.widgets.virtual_list import VirtualList
@@ -24,12 +24,12 @@ def trouble(p: Program) -> str:
 
 
 def test_every_setting_is_explained_and_can_be_shown() -> None:
-    assert set(manual.explanations()) == set(manual.names())
-    for name in manual.names():
-        assert manual.explanations()[name].endswith((".", '"', "none.")), name
-        assert "  " not in manual.explanations()[name]
-        assert manual.shown(getattr(Settings(), name))
-        assert manual.kind(name)
+    assert set(help_text_module.explanations()) == set(help_text_module.names())
+    for name in help_text_module.names():
+        assert help_text_module.explanations()[name].endswith((".", '"', "none.")), name
+        assert "  " not in help_text_module.explanations()[name]
+        assert help_text_module.shown(getattr(Settings(), name))
+        assert help_text_module.kind(name)
 
 
 @pytest.mark.parametrize(
@@ -37,7 +37,7 @@ def test_every_setting_is_explained_and_can_be_shown() -> None:
     [("max_tokens", " 4096 ", 4096), ("panel_seconds", "2,5", 2.5), ("model", "claude-x ", "claude-x")],
 )
 def test_what_is_typed_becomes_a_value_of_the_right_type(name: str, text: str, value: object) -> None:
-    assert manual.written(name, text) == value
+    assert help_text_module.written(name, text) == value
 
 
 @pytest.mark.parametrize(
@@ -55,7 +55,7 @@ def test_what_is_typed_becomes_a_value_of_the_right_type(name: str, text: str, v
 )
 def test_what_is_no_value_is_refused_by_name(name: str, text: str) -> None:
     with pytest.raises(ConfigError, match=name):
-        manual.written(name, text)
+        help_text_module.written(name, text)
 
 
 async def test_a_value_is_written_with_comments_kept_and_holds_at_once_and_a_wrong_one_is_said(
@@ -134,7 +134,7 @@ async def test_what_is_odd_in_the_file_and_where_the_environment_holds_over_it_i
 ) -> None:
     settings = preferences(tmp_path, 'model = "offline"\ncolour = 1\n', {"PERSONA_MODEL": "from-env"})
     async with program(make_store(tmp_path), model=ScriptedModel([]), preferences=settings) as p:
-        await p.told("config.toml:2: unknown setting 'colour'")
+        await p.notified("config.toml:2: unknown setting 'colour'")
         rows = await page(p, "model")
         assert row(rows, "model") == ("from-env", "$PERSONA_MODEL")
         assert "$PERSONA_MODEL overrides the file" in str(p.app.screen.query_one("#setting-help").render())
@@ -212,7 +212,9 @@ async def test_values_that_cannot_be_used_leave_the_editor_open_and_stop_only_th
         await p.press("escape")
         await p.until(lambda: p.app.screen is p.main)
         await p.say("hello")
-        await p.told("config.toml:2: approval must be one of auto, ask-destructive, ask-all, not 'ask-al'")
+        await p.notified(
+            "config.toml:2: approval must be one of auto, ask-destructive, ask-all, not 'ask-al'"
+        )
         await p.until(lambda: p.main.chat_bar.draft == "hello")
         with pytest.raises(ConfigError, match="approval must be"):
             settings.other(model="another", key="k")  # which would go by it too

@@ -179,7 +179,7 @@ async def test_what_is_queued_is_shown_edited_removed_and_comes_back_and_quittin
         assert [text for text in texts(p) if text in ("sooner", "then this!")] == ["then this!"]
         p.main.focus_chat()
         at_once(p, "draft", "ctrl+c")
-        await p.told("Draft cleared")
+        await p.notified("Draft cleared")
         assert p.main.chat_bar.draft == ""
 
         await p.say("go on")
@@ -489,7 +489,7 @@ async def test_a_draft_that_was_not_written_for_the_question_answers_only_at_the
         assert p.main.chat_bar.mode == "running"
         await p.until(lambda: {("Enter", "reply"), ("Tab", "queue")} <= {*p.main.query_one(KeyLine)._keys})
         await p.press("enter")
-        await p.told("Enter sends this as the answer")
+        await p.notified("Enter sends this as the answer")
         await p.until(lambda: p.main.chat_bar.draft == "the third")
         await p.until(lambda: ("Tab", "queue") not in p.main.query_one(KeyLine)._keys)
         assert p.main.conversation.question is not None

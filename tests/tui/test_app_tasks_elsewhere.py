@@ -66,7 +66,7 @@ async def test_a_question_that_another_program_asks_is_seen_and_its_task_at_work
         await p.until(lambda: badge(p, "one") == "●" and "First." in texts(p))
         assert "Another program" in str(p.main.chat_bar.input.placeholder)
         p.main.action_stop_agent()
-        await p.told("stopped there")
+        await p.notified("stopped there")
         assert p.app.screen is p.main
         gate.set()
         await other.runner.wait("one")
@@ -93,7 +93,7 @@ async def test_an_answer_to_what_was_answered_elsewhere_comes_back(tmp_path: Pat
         assert p.main.conversation.question == shown
         await p.say("no, not that")
         await p.until(lambda: p.main.chat_bar.draft == "no, not that")
-        await p.told("no longer open")
+        await p.notified("no longer open")
         await p.until(
             lambda: (
                 p.main.conversation.question is not None
@@ -118,7 +118,7 @@ async def test_a_message_from_before_the_question_does_not_become_its_answer(tmp
         await asked(p)
         assert label(p) == "Reply"
         await p.press("enter")
-        await p.told("Enter sends this as the answer")
+        await p.notified("Enter sends this as the answer")
         found = find_job(store, "one")
         assert found is not None and found.is_waiting and "second line" in p.on_disk("one")
 

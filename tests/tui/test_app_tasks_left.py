@@ -24,7 +24,7 @@ from tests.support.task_screen import (
     task,
     texts,
 )
-from tests.tui.test_undelivered_messages import copy_of
+from tests.tui.test_queued_messages import copy_of
 from tui.widgets.footer import KeyLine
 
 pytestmark = pytest.mark.usefixtures("own_settings_file")

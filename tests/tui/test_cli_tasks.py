@@ -32,7 +32,7 @@ from tests.support.messages_answers import Refusal
 from tests.support.messages_server import Answer, Call, MessagesServer, Text, call, say
 from tests.support.persona_agent import Backend, Workplace
 from tui.app.signals import SIGNALS, Guard, handle_signals
-from tui.cli import error_handling as boundary
+from tui.cli import error_handling
 from tui.cli.agent.task_answers import PIPE_TIMEOUT, answer_timeout
 from tui.settings.model_factory import task_options
 from tui.settings.schema import ConfigError, Settings, load_settings
@@ -90,7 +90,7 @@ class Line:
             contextlib.redirect_stderr(err),
             pytest.raises(SystemExit) as left,
         ):
-            boundary.run([*arguments, "--json"])
+            error_handling.run([*arguments, "--json"])
         assert self.server.refusals == []
         told = [json.loads(line) for line in out.getvalue().splitlines()]
         return int(left.value.code or 0), told, err.getvalue()
@@ -661,7 +661,7 @@ def test_what_a_stranger_left_waiting_is_shown_harmlessly(serve: Any, text: str)
         contextlib.redirect_stderr(err),
         pytest.raises(SystemExit) as left,
     ):
-        boundary.run(["chat", "kept", "x"])
+        error_handling.run(["chat", "kept", "x"])
     assert left.value.code == 1 and err.getvalue().count("\n") == 1
     assert not any(ord(char) < 32 or 0x7F <= ord(char) < 0xA0 for char in err.getvalue().rstrip("\n"))
 

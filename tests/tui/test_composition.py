@@ -162,9 +162,9 @@ async def test_links_are_changed_by_the_keyboard_in_a_small_terminal(store: Faul
         assert "# mine" in store.text("robot")
         # what is no link of the file is left alone, and what is missing says why
         await p.press("home", "x")
-        await p.told("not a link that can be changed")
+        await p.notified("not a link that can be changed")
         await p.press("end", "up", "enter")
-        await p.told("trait gone: not found in the library.")
+        await p.notified("trait gone: not found in the library.")
         # the stage of the arc
         await p.press("s")
         await p.dialog(Picker)
@@ -279,7 +279,7 @@ async def test_test_inputs_run_with_what_is_tried_and_on_each_stage(
         await p.until(lambda: "Composition ─" in drawn(p.main))
         # each stage, with its verdicts in the selector; its own stage is what is stored
         await p.press("T")
-        await p.told("Each stage: cold: 1 failed · mild: 1 passed")
+        await p.notified("Each stage: cold: 1 failed · mild: 1 passed")
         tried = [outputs.tried_with(one) for one in outputs.outputs_of("hello")]
         assert tried == ["stage mild", "", "stage mild"], "the override had led to the same prompt"
         await p.press("s")
@@ -293,7 +293,7 @@ async def test_test_inputs_run_with_what_is_tried_and_on_each_stage(
         await p.write("formal\n")
         await p.until(lambda: outputs.options is not None)
         LibraryStore(store).delete("part", "formal", force=True)
-        await p.told("There is no part 'formal'")
+        await p.notified("There is no part 'formal'")
         await p.until(lambda: outputs.options is None)
 
 

@@ -11,8 +11,7 @@ from agent.core.turns import AssistantTextTurn, ToolCallTurn, ToolResultTurn, Us
 from tests.tui.test_conversation_view import Stage, edit_call, run_of
 from tui.commands import text_matching
 from tui.commands.text_matching import CHUNK
-from tui.widgets.conversation import ConversationView
-from tui.widgets.conversation import search as finding
+from tui.widgets.conversation import ConversationView, search
 from tui.widgets.conversation.lines import Line
 from tui.widgets.conversation.markdown import draw_block
 from tui.widgets.conversation.markdown_blocks import split_blocks
@@ -128,21 +127,21 @@ def test_letters_are_the_same_however_they_are_composed_and_how_wide_they_are(te
 
 
 def test_what_stands_over_the_ends_of_stretches_is_found_as_in_one_piece() -> None:
-    words = [f"word{number}" for number in range(3 * finding.LINES_AT_ONCE)]
+    words = [f"word{number}" for number in range(3 * search.LINES_AT_ONCE)]
     lines = [Line([(word, 0)], join=" ") for word in words]
-    for at in (finding.LINES_AT_ONCE - 1, finding.LINES_AT_ONCE, 2 * finding.LINES_AT_ONCE - 3):
+    for at in (search.LINES_AT_ONCE - 1, search.LINES_AT_ONCE, 2 * search.LINES_AT_ONCE - 3):
         needle = Query.of(" ".join(words[at : at + 5]))
-        found = finding.Matches(lines, needle)
+        found = search.Matches(lines, needle)
         assert found.first() == at
         whole = find_matches(lines, needle)
         assert {row: found.at(row) for row in range(len(lines)) if found.at(row)} == whole
-    assert finding.Matches(lines, Query.of("word9 word11")).first() is None
+    assert search.Matches(lines, Query.of("word9 word11")).first() is None
 
 
 async def test_of_a_long_text_no_more_is_looked_through_than_is_seen(monkeypatch: pytest.MonkeyPatch) -> None:
     mapped: list[int] = []
-    first = finding._mapped
-    monkeypatch.setattr(finding, "_mapped", lambda text: mapped.append(len(text)) or first(text))
+    first = search._mapped
+    monkeypatch.setattr(search, "_mapped", lambda text: mapped.append(len(text)) or first(text))
     app = Stage()
     async with app.run_test(size=(60, 15)) as pilot:
         app.view.load([AssistantTextTurn(content="x" * 300_000)])
@@ -152,7 +151,7 @@ async def test_of_a_long_text_no_more_is_looked_through_than_is_seen(monkeypatch
         for columns in (50, 40):
             await pilot.resize_terminal(columns, 15)
             await pilot.pause()
-        assert 0 < max(mapped) < 50 * 2 * finding.LINES_AT_ONCE
+        assert 0 < max(mapped) < 50 * 2 * search.LINES_AT_ONCE
         assert sum(mapped) < 100_000
 
 
@@ -160,7 +159,7 @@ async def test_a_turn_is_made_ready_for_searches_once_but_an_answer_that_arrives
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     folded: list[str] = []
-    monkeypatch.setattr(finding, "fold", lambda text: folded.append(text) or fold(text))
+    monkeypatch.setattr(search, "fold", lambda text: folded.append(text) or fold(text))
     app = Stage()
     async with app.run_test(size=(60, 8)) as pilot:
         app.view.load(run_of(3000))
@@ -193,7 +192,7 @@ HOSTILE = [
 def test_no_text_costs_more_than_its_length(text: str) -> None:
     began = time.process_time()
     SearchableText([text], markdown=True).contains(Query.of("bold text e"))
-    finding._mapped(text)
+    search._mapped(text)
     text_matching.fold(text)
     assert (
         time.process_time() - began < 2
@@ -204,4 +203,4 @@ def test_no_text_costs_more_than_its_length(text: str) -> None:
 @pytest.mark.parametrize("shift", range(4))
 def test_a_long_text_is_folded_as_a_short_one(piece: str, shift: int) -> None:
     text = "x" * shift + piece * CHUNK
-    assert finding.fold(text) == "x" * shift + finding.fold(piece) * CHUNK
+    assert search.fold(text) == "x" * shift + search.fold(piece) * CHUNK

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from agent.core.turns import AssistantTextTurn, Turn, UserTurn
 from tests.support.examples import examples
-from tui.widgets.conversation import render_parts as parts
+from tui.widgets.conversation import render_parts
 from tui.widgets.conversation.entries import entry_for
 from tui.widgets.conversation.layout import Layout, Position
 from tui.widgets.conversation.lines import Glyphs
@@ -147,14 +147,14 @@ class Meter:
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
         self.characters = 0
-        draw = parts.draw_block
+        draw = render_parts.draw_block
 
         def counted(piece: MarkdownBlock, width: int, glyphs: Glyphs) -> list[object]:
             if piece.kind in ("text", "item"):
                 self.characters += len(piece.text)
             return draw(piece, width, glyphs)  # type: ignore[return-value]
 
-        monkeypatch.setattr(parts, "draw_block", counted)
+        monkeypatch.setattr(render_parts, "draw_block", counted)
 
     def take(self) -> int:
         taken, self.characters = self.characters, 0

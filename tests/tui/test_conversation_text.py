@@ -14,9 +14,7 @@ from rich.cells import cell_len
 from agent.core.turns import ThinkingTurn
 from tests.support.examples import examples
 from tui.terminal.sanitise import sanitise
-from tui.widgets.conversation import markdown
-from tui.widgets.conversation import markdown_blocks as pieces
-from tui.widgets.conversation import render_parts as conversation_parts
+from tui.widgets.conversation import markdown, markdown_blocks, render_parts
 from tui.widgets.conversation.entries import ThinkingEntry
 from tui.widgets.conversation.lines import (
     BOLD,
@@ -71,13 +69,15 @@ def test_folded_rows_lose_nothing(text: str, width: int) -> None:
 
 @given(st.lists(words | st.just("\n"), min_size=1, max_size=6), widths, st.booleans())
 @settings(max_examples=examples(30))
-def test_text_that_grows_has_the_lines_of_the_whole(pieces: list[str], width: int, fold: bool) -> None:
+def test_text_that_grows_has_the_lines_of_the_whole(
+    markdown_blocks: list[str], width: int, fold: bool
+) -> None:
     grown, whole = Flow(width, fold=fold), Flow(width, fold=fold)
-    for piece in pieces:
+    for piece in markdown_blocks:
         before = [line.text for line in grown.lines]
         changed = grown.feed(piece)
         assert [line.text for line in grown.lines[:changed]] == before[:changed]
-    whole.feed("".join(pieces))
+    whole.feed("".join(markdown_blocks))
     assert [line.text.strip() for line in grown.lines] == [line.text.strip() for line in whole.lines]
     if fold:
         assert [line.text for line in grown.lines] == [line.text for line in whole.lines]
@@ -93,13 +93,13 @@ def test_combining_marks_and_joined_emoji_stay_whole() -> None:
 @settings(max_examples=examples(30))
 def test_pieces_do_not_depend_on_how_the_text_was_cut(text: str, sizes: list[int]) -> None:
     splitter = BlockSplitter()
-    pieces = []
+    markdown_blocks = []
     at = 0
     for size in sizes:
-        pieces += splitter.feed(text[at : at + size])
+        markdown_blocks += splitter.feed(text[at : at + size])
         at += size
-    pieces += splitter.feed(text[at:])
-    assert pieces + splitter.finish() == split_blocks(text)
+    markdown_blocks += splitter.feed(text[at:])
+    assert markdown_blocks + splitter.finish() == split_blocks(text)
 
 
 def draw_markdown(text: str, width: int, glyphs: Glyphs = UNICODE) -> list[Line]:
@@ -129,7 +129,7 @@ def test_a_streamed_answer_ends_as_the_loaded_one(text: str, sizes: list[int]) -
 def test_after_many_pieces_the_rest_is_shown_as_it_is_whether_it_streams_or_is_loaded(
     text: str, sizes: list[int]
 ) -> None:
-    with patch.object(pieces, "MAX_BLOCKS", 3), patch.object(pieces, "BLOCK_LIMIT", 60):
+    with patch.object(markdown_blocks, "MAX_BLOCKS", 3), patch.object(markdown_blocks, "BLOCK_LIMIT", 60):
         test_pieces_do_not_depend_on_how_the_text_was_cut.hypothesis.inner_test(text, sizes)  # type: ignore[attr-defined]
         test_a_streamed_answer_ends_as_the_loaded_one.hypothesis.inner_test(text, sizes)  # type: ignore[attr-defined]
         test_the_tail_says_truly_which_lines_changed.hypothesis.inner_test(text, sizes)  # type: ignore[attr-defined]
@@ -138,9 +138,9 @@ def test_after_many_pieces_the_rest_is_shown_as_it_is_whether_it_streams_or_is_l
 
 @pytest.mark.parametrize("block", ["a\n\n", "- a\n", "1. a\n", "# a\n", "> a\n\n", "---\n", "```\na\n```\n"])
 def test_an_answer_is_made_of_so_many_pieces_at_most(block: str) -> None:
-    text = block * (2 * pieces.MAX_BLOCKS)
+    text = block * (2 * markdown_blocks.MAX_BLOCKS)
     found = split_blocks(text)
-    assert len(found) <= pieces.MAX_BLOCKS + 1 + len(text) // pieces.BLOCK_LIMIT
+    assert len(found) <= markdown_blocks.MAX_BLOCKS + 1 + len(text) // markdown_blocks.BLOCK_LIMIT
     assert "".join(piece.text for piece in found).count("a") == text.count("a")
 
 
@@ -257,10 +257,10 @@ def test_decoration_is_not_copied_from_code() -> None:
 
 
 def test_a_long_block_is_cut_where_a_line_ends() -> None:
-    pieces = split_blocks("a line of text\n" * (3 * BLOCK_LIMIT // 15))
-    assert len(pieces) > 2
-    assert max(len(piece.text) for piece in pieces) <= BLOCK_LIMIT + 15
-    assert [piece.gap for piece in pieces] == [False] * len(pieces)
+    markdown_blocks = split_blocks("a line of text\n" * (3 * BLOCK_LIMIT // 15))
+    assert len(markdown_blocks) > 2
+    assert max(len(piece.text) for piece in markdown_blocks) <= BLOCK_LIMIT + 15
+    assert [piece.gap for piece in markdown_blocks] == [False] * len(markdown_blocks)
     code = split_blocks("```\n" + "a line of code\n" * (3 * BLOCK_LIMIT // 15) + "```\nafter")
     assert [piece.kind for piece in code[:-1]] == ["code"] * (len(code) - 1)
     assert code[-1].text == "after"
@@ -303,7 +303,7 @@ def test_open_thinking_that_streams_looks_as_it_does_when_it_is_over(
     entry = ThinkingEntry(turn, streaming=True)
     at = 0
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(conversation_parts, "CHUNK", chunk)
+        patch.setattr(render_parts, "CHUNK", chunk)
         for number, size in enumerate([*sizes, len(text)]):
             if number == min(opened_at, len(sizes)):
                 entry.toggle()
@@ -331,12 +331,12 @@ def test_what_a_frame_of_open_thinking_costs_does_not_grow_with_it() -> None:
         patch.setattr(
             Flow, "feed", lambda self, text, feed=Flow.feed: fed.append(len(text)) or feed(self, text)
         )
-        patch.setattr(conversation_parts.Sanitiser, "feed", lambda self, text: fed.append(len(text)) or text)
+        patch.setattr(render_parts.Sanitiser, "feed", lambda self, text: fed.append(len(text)) or text)
         for _ in range(5):
             entry.add("some words ")
             entry.advance(80)
             entry.height(80)
-    assert max(fed) < 2 * conversation_parts.CHUNK
+    assert max(fed) < 2 * render_parts.CHUNK
     assert fed[-4:] == [11] * 4
 
 

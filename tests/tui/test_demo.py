@@ -49,7 +49,7 @@ async def test_it_changes_the_prompt_before_the_persons_eyes_and_then_is_theirs(
         monkeypatch.setenv(name, str(person))
     monkeypatch.setenv("PERSONA_CONFIG", str(person / "config.toml"))
     async with demo(folder) as p:
-        await p.told("recording is over")
+        await p.notified("recording is over")
         assert "one warm sentence" in p.prompt.raw
         assert "one warm sentence" in stored(folder)
         assert p.main.conversation.panel_controller.panel_shown
@@ -58,7 +58,7 @@ async def test_it_changes_the_prompt_before_the_persons_eyes_and_then_is_theirs(
         await p.run_to_end("rename it to Sunny")
         await p.until(lambda: 'name = "Sunny"' in stored(folder))
         await p.say("/model claude-sonnet-5-5")
-        await p.told("offline model only")
+        await p.notified("offline model only")
     assert list(person.rglob("*")) == [], "everything it writes is in its folder"
 
 
@@ -80,7 +80,7 @@ async def test_it_says_that_it_is_recorded_and_who_writes_something_has_the_prog
         assert "recorded run" in p.main.conversation.view.layout_model.entries[0].text()
         await p.until(lambda: p.main.chat_bar.draft)
         await p.press("m", "i", "n", "e")
-        await p.told("recording has stopped")
+        await p.notified("recording has stopped")
         assert p.main.chat_bar.draft == "mine"
         assert p.app.model_name == "offline"
         assert "one warm sentence" not in stored(tmp_path)
@@ -90,7 +90,7 @@ async def test_who_writes_while_they_are_to_read_need_not_wait(tmp_path: Path) -
     async with demo(tmp_path, hands=TypingPace(0.0, 0.0, 60.0)) as p:
         await p.until(lambda: p.main.conversation.current.events and not p.main.conversation.running)
         p.main.chat_bar.set_draft("mine")
-        await p.told("recording has stopped")
+        await p.notified("recording has stopped")
         assert p.main.chat_bar.draft == "mine"
 
 
@@ -98,5 +98,5 @@ async def test_who_stops_a_recorded_answer_has_the_program(tmp_path: Path) -> No
     async with demo(tmp_path, pace=PlaybackSpeed(5.0, HUMAN.word)) as p:
         await p.until(lambda: p.main.conversation.running)
         await p.press("escape")
-        await p.told("recording has stopped")
+        await p.notified("recording has stopped")
         assert p.app.model_name == "offline"

@@ -65,7 +65,7 @@ async def test_a_session_is_played_from_the_text_it_began_with_and_its_home_is_o
     folder = tmp_path / "demo"
     folder.mkdir()
     async with demo(folder, recording=read_recording(path), origin=store.home) as p:
-        await p.told("recording is over")
+        await p.notified("recording is over")
         assert "better line" in p.prompt.raw
         assert p.main.conversation.view.layout_model.entries[0].text().startswith("This is a recorded run")
     assert content_of(store.home.root) == before
@@ -84,7 +84,7 @@ async def test_a_recorded_task_gives_the_recorded_answers_to_its_questions(tmp_p
     folder = tmp_path / "demo"
     folder.mkdir()
     async with demo(folder, recording=recording, origin=store.home) as p:
-        await p.told("recording is over")
+        await p.notified("recording is over")
         assert "the second" in "\n".join(
             entry.text() for entry in p.main.conversation.view.layout_model.entries
         )
@@ -206,7 +206,7 @@ async def test_a_hostile_recording_plays_to_its_end(tmp_path: Path) -> None:
     folder = tmp_path / "demo"
     folder.mkdir()
     async with demo(folder, recording=read_recording(path)) as p:
-        await p.told("recording is over")
+        await p.notified("recording is over")
         assert "Still here." in "\n".join(e.text() for e in p.main.conversation.view.layout_model.entries)
         assert forbidden_in(shown(p)) == []
 

@@ -11,7 +11,7 @@ import pytest
 
 from tests.support.program import make_store, program
 from tests.support.screen import at_once
-from tui.document import merge as draft
+from tui.document import merge
 from tui.document.merge import Choice, MergeConflict
 from tui.screens.dialogs import conflict
 from tui.screens.dialogs.confirm import Confirm
@@ -40,10 +40,10 @@ async def test_a_text_is_put_together_beside_the_screen(
 
     def resolve(clash: MergeConflict, choices: Sequence[Choice]) -> str:
         threads.append(threading.current_thread())
-        return draft.resolve(clash, choices)
+        return merge.resolve(clash, choices)
 
     monkeypatch.setattr(conflict, "resolve", resolve)
-    met = draft.merge_texts("a\n", "b\n", "c\n")
+    met = merge.merge_texts("a\n", "b\n", "c\n")
     assert isinstance(met, MergeConflict)
     async with program(make_store(tmp_path)) as p:
         chosen = asyncio.ensure_future(p.main.view.choose(met, "Yours", "On disk"))
@@ -61,7 +61,7 @@ async def test_a_key_pressed_twice_answers_no_place_that_was_not_seen(tmp_path: 
         "".join(f"{side} {line}" if number in (3, 12) else line for number, line in enumerate(lines))
         for side in ("our", "their")
     )
-    met = draft.merge_texts("".join(lines), ours, theirs)
+    met = merge.merge_texts("".join(lines), ours, theirs)
     assert isinstance(met, MergeConflict)
     async with program(make_store(tmp_path)) as p:
         chosen = asyncio.ensure_future(p.main.view.choose(met, "Yours", "On disk"))

@@ -174,6 +174,6 @@ async def test_a_folder_for_drafts_that_cannot_be_used_keeps_no_persona_from_bei
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "file"))
     store = make_store(tmp_path)
     async with program(store, persona_id="two", ready=False) as p:
-        await p.told("The drafts cannot be stored")
+        await p.notified("The drafts cannot be stored")
         await p.until(lambda: p.main.conversation.current is not None)
         assert p.state == "saved"

@@ -61,14 +61,14 @@ async def test_what_an_ended_program_left_is_brought_back_by_up_or_named(
     with monkeypatch.context() as full:
         full.setattr(UnsavedText, "write", lambda _: "The disk is full.")
         async with program(store, model=ScriptedModel([])) as p:
-            await p.told("The disk is full.")
+            await p.notified("The disk is full.")
     assert len(copies.left_copies(home.state)) == 3, "no disk has what they hold"
     odd = [home.state / f"message.{GONE}.abcdefgh.md", leave(home, "x = 1", "one")]
     odd[0].symlink_to(outside / "message.md")
     async with program(store, model=ScriptedModel([])) as p:
-        await p.told("Up brings it back")
+        await p.notified("Up brings it back")
         for path in odd:
-            await p.told(f"what your editor saved is in {path}")
+            await p.notified(f"what your editor saved is in {path}")
         p.main.chat_bar.input.focus()
         await p.press("up")
         await p.until(lambda: p.main.chat_bar.draft in ("a message", "of an older program"))

@@ -69,7 +69,7 @@ async def test_what_the_editor_wrote_is_a_version_and_one_undo_whatever_the_file
         if given == ONE + INPUTS:  # undo breaks no file
             p.main.personas.rows.focus()
             await p.press("ctrl+z")
-            await p.told("Undone: your edit (file")
+            await p.notified("Undone: your edit (file")
 
 
 async def test_a_copy_that_cannot_be_taken_over_stays_and_is_named(
@@ -77,11 +77,11 @@ async def test_a_copy_that_cannot_be_taken_over_stays_and_is_named(
 ) -> None:
     async with program(make_store(tmp_path)) as p:
         await edits(p, monkeypatch, lambda _copy: "not UTF-8: \udcff")
-        await p.told("not UTF-8 text; your text is kept in")
+        await p.notified("not UTF-8 text; your text is kept in")
         (copy,) = p.store.home.state.glob("one.*")
         assert copy.read_bytes() == b"not UTF-8: \xff" and p.file("one").read_text() == ONE
         await edits(p, monkeypatch, lambda copy: copy.replace("third", "3rd"))
-        await p.told(f"left its text in {copy}")
+        await p.notified(f"left its text in {copy}")
         await p.until(lambda: "3rd" in p.prompt.raw)
 
         def delete(copy: str) -> str:
@@ -89,7 +89,7 @@ async def test_a_copy_that_cannot_be_taken_over_stays_and_is_named(
             return copy.replace("3rd", "4th")
 
         await edits(p, monkeypatch, delete)
-        await p.told("Not saved: There is no persona 'one'")
+        await p.notified("Not saved: There is no persona 'one'")
         assert any("4th" in left.read_text("latin-1") for left in p.store.home.state.glob("one.*"))
 
 
@@ -123,7 +123,7 @@ async def test_what_the_agent_did_while_the_editor_was_open_is_merged_and_undone
         await edits(p, monkeypatch, lambda copy: copy.replace("third", "third (editor)"), agent=True)
         both = "first (agent) line\nsecond line\nthird (editor) line\n"
         await p.until(lambda: p.prompt.raw == both and p.on_disk("one") == both)
-        await p.told("while your editor was open were merged")
+        await p.notified("while your editor was open were merged")
         p.main.personas.rows.focus()
         await p.press("ctrl+z")
         await p.until(lambda: p.on_disk("one") == "first (agent) line\nsecond line\nthird line\n")
@@ -149,4 +149,4 @@ async def test_where_the_editor_and_the_agent_touch_the_person_chooses_and_the_l
             texts = [p.store.version_text("one", version.number) for version in p.store.log("one")]
             assert any("(editor)" in text for text in texts) and any("(agent)" in text for text in texts)
             if key == "escape":
-                await p.told("kept as a version: persona log one")
+                await p.notified("kept as a version: persona log one")

@@ -13,8 +13,7 @@ from personas.persona import Persona
 from personas.versions.authorship import USER
 from tests.support.program import ONE, Program, make_store, program
 from tests.support.screen import at_once
-from tui.document import debounce
-from tui.document import document as gone
+from tui.document import debounce, document
 from tui.screens.dialogs.conflict import ConflictDialog
 from tui.widgets.text import document_editor
 
@@ -86,15 +85,15 @@ async def test_edits_from_outside_are_shown_what_was_opened_is_kept_and_a_delete
             p.file("one").write_text(text)
             await p.until(lambda text=text: p.prompt.raw in text)
             assert p.prompt._fresh == {1}
-            await p.told("changed outside")
+            await p.notified("changed outside")
         versions = store.log("one")
         assert [store.version_text("one", number) for number in range(len(versions) + 1)] == texts
 
-        monkeypatch.setattr(gone, "GONE_AFTER", 0.05)
+        monkeypatch.setattr(document, "GONE_AFTER", 0.05)
         p.file("one").unlink()
         await p.until(lambda: p.main.documents.persona is None)
         await p.until(lambda: list(p.main.personas.entries) == ["two"])
-        await p.told("deleted outside")
+        await p.notified("deleted outside")
 
 
 async def test_a_merge_conflict_in_the_prompt_is_noted_until_it_is_resolved(tmp_path: Path) -> None:
@@ -177,7 +176,7 @@ async def test_an_outside_edit_of_the_same_line_shows_both_and_what_is_chosen_is
         await p.dialog(ConflictDialog)
         p.file("one").write_text(p.file("one").read_text().replace("third line", "fourth line", 1))
         at_once(p, "1", *"own ")  # too late: what is typed behind it goes into the text
-        await p.told("Your choice was not applied: the text changed again.")
+        await p.notified("Your choice was not applied: the text changed again.")
         await p.until(lambda: p.prompt.raw.startswith("my own my my first"))
         assert p.app.screen is p.main
         assert p.state == "conflict"
@@ -245,7 +244,7 @@ async def test_what_cannot_be_saved_is_kept_over_a_visit_to_another_persona(tmp_
         await p.press("f3")
         await p.write("precious ")
         await p.until(lambda: p.state == "failed")
-        await p.told("disk is full")
+        await p.notified("disk is full")
         await p.open("two")
         assert p.main.documents.not_saved() == ["one"]
         store.mend()
@@ -288,7 +287,7 @@ async def test_a_test_input_changed_on_both_sides_is_chosen_and_no_word_is_lost(
             p.main.documents.take(store.change("t", change, revision=None, by=USER))
             assert p.main.tests.editor.raw == mine + before
             await p.press("escape")
-            await p.told("changed elsewhere")
+            await p.notified("changed elsewhere")
             assert p.app.screen is p.main, "no dialog opens by itself"
             await p.press("f5")
             dialog = await p.dialog(ConflictDialog)

@@ -65,7 +65,7 @@ async def test_a_run_is_one_step_and_f8_takes_it_back_and_keeps_what_was_typed_s
         await shows(p, "b", TEXT)
         await p.press("f9")
         await shows(p, "b", run)
-        await p.told("Redone")
+        await p.notified("Redone")
         await p.press("f3")
         await p.write("B")
         await shows(p, "b", "B" + run)
@@ -103,7 +103,7 @@ async def test_a_run_is_one_step_and_f8_takes_it_back_and_keeps_what_was_typed_s
         for _ in range(3):
             p.app.clear_notifications()
             await p.press("ctrl+z")
-            await p.told("nothing to undo")
+            await p.notified("nothing to undo")
             await shows(p, "d", TEXT)
         for text in ("A" + TEXT, run, "AB" + changed):
             await p.press("ctrl+y")
@@ -177,7 +177,7 @@ async def test_ctrl_z_undoes_what_came_last_also_in_a_list_and_where_the_editor_
         await p.until(lambda: p.file("one").read_text() == before)
         assert not p.main.tests.rows.rows
         assert p.main.settings.field("name").raw == "One"
-        await p.told("Undone")
+        await p.notified("Undone")
 
         await p.open("b")  # a run that left the prompt alone is undone first
         await p.run_to_end("change the prompt")
@@ -197,7 +197,7 @@ async def test_ctrl_z_undoes_what_came_last_also_in_a_list_and_where_the_editor_
         for key, whose in (("f8", "of the agent's "), ("ctrl+z", "")):
             p.prompt.focus()
             await p.press(key)
-            await p.told(f"There is nothing {whose}to undo in {name}.")
+            await p.notified(f"There is nothing {whose}to undo in {name}.")
         assert p.on_disk("c") == TEXT
 
         await p.open("d")  # a paste that is longer than the editor

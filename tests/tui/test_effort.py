@@ -59,7 +59,7 @@ async def test_a_word_that_is_no_level_is_refused_and_one_from_the_file_shown_wi
         await go_there(p)
         await p.write("x")
         await p.press("enter")
-        await p.told("Effort is one of off, minimal, low, medium, high, max, or empty.")
+        await p.notified("Effort is one of off, minimal, low, medium, high, max, or empty.")
         await p.until(lambda: field.raw == "turbo")
         await p.press("enter")
         dialog = await p.dialog(Picker)

@@ -119,7 +119,7 @@ async def test_a_change_is_stored_and_judged_at_once_and_is_one_step_of_undo(tmp
         await p.until(disk.waits.is_set)
         p.file("kind").write_text(text.replace('{ type = "icontains", value = "sorry" }, ', ""))
         disk.goes_on.set()
-        await p.told("changed or removed meanwhile")
+        await p.notified("changed or removed meanwhile")
         p.file("kind").write_text(text)
         await p.press("escape")
         await p.until(lambda: p.app.screen is p.main and p.main.documents.persona.test_inputs[0].samples == 3)

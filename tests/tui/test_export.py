@@ -33,7 +33,7 @@ async def test_a_word_for_a_format_is_no_file_name(tmp_path: Path, monkeypatch: 
             monkeypatch.chdir(folder)
             p.app.clear_notifications()
             await p.say(f"/export {words}".rstrip())
-            await p.told("The conversation is in")
+            await p.notified("The conversation is in")
             assert [path.name for path in folder.iterdir()] == [name]
             assert (folder / name).read_text().startswith("[" if as_json else "## You") is True
 
@@ -109,4 +109,4 @@ async def test_a_file_of_somebody_who_is_not_there_is_told_in_a_sentence(tmp_pat
     async with program(make_store(tmp_path), answer("Hi.")) as p:
         await p.run_to_end("hello")
         await p.say("/export ~nobody-of-that-name/x")
-        await p.told("no such user")
+        await p.notified("no such user")

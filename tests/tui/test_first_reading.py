@@ -36,7 +36,7 @@ async def test_a_disk_that_refuses_once_at_the_start_is_asked_again(
 
     monkeypatch.setattr(place, name, refuse)
     async with program(make_store(tmp_path), answer("Yes."), ready=False) as p:
-        await p.told("Not read: Input/output error. It will be tried again.")
+        await p.notified("Not read: Input/output error. It will be tried again.")
         await p.until(lambda: p.main.conversation.current is not None)
         assert list(p.main.personas.entries) == ["one", "two"]
         assert [message for message in p.messages if "Not read" in message] == p.messages[:1]
@@ -63,7 +63,7 @@ async def test_what_is_written_is_remembered_where_the_disk_never_lets_the_progr
         if place == "outbox":
             broken.setattr("tui.drafts.outbox.recover_messages", fail)
         async with program(store, ready=False) as p:
-            await p.told("Not read")
+            await p.notified("Not read")
             await p.write("words")
             of_whom = {"two": "of before\nwords"} if last else {"": "words", "two": "of before"}
             await p.until(lambda: recall(store.home).drafts == of_whom)

@@ -27,7 +27,7 @@ async def test_the_cursor_of_reading_mode_stands_on_the_turn_that_was_found(tmp_
         assert p.main.conversation.view.cursor_text() == "A needle."
         await p.press("ctrl+f")
         await p.answer("nowhere at all")
-        await p.told("Not found")
+        await p.notified("Not found")
         assert p.main.conversation.panel_controller.reading, "it was read before that"
 
 
@@ -49,7 +49,7 @@ async def test_what_was_said_long_ago_is_found_too(long_ago: Store) -> None:
         view = p.main.conversation.view
         await p.press("ctrl+f")
         await p.answer("message 1.")
-        await p.told("1 found")
+        await p.notified("1 found")
         assert p.main.conversation.panel_controller.reading and view.cursor_text() == "message 1."
         await p.until(lambda: any("message 1." in view.render_line(y).text for y in range(view.size.height)))
 

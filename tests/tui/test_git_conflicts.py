@@ -60,7 +60,7 @@ async def test_the_sides_are_chosen_place_by_place_and_it_is_one_version(tmp_pat
         await p.main.view.open_persona("two")
         await p.until(lambda: "F5 shows both sides" in said(p))
         await choose(p, "3")
-        await p.told("would not be valid; nothing was written")
+        await p.notified("would not be valid; nothing was written")
         assert store.text("two") == BETWEEN_KEYS
         await choose(p, "1")
         await p.until(lambda: p.prompt.raw == "say" and not p.prompt.read_only)

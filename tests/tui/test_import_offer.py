@@ -60,7 +60,7 @@ async def test_a_pasted_path_offers_the_import_and_other_files_stay_text(tmp_pat
         await p.until(lambda: dialog.ready)
         await p.press("enter")
         await p.until(lambda: p.main.documents.id == "billing-clerk")
-        await p.told("Imported billing-clerk.")
+        await p.notified("Imported billing-clerk.")
         assert bar.draft == "" and p.prompt.raw.startswith("You know each bill.")
         await p.press("ctrl+z")
         await p.until(lambda: "billing-clerk" not in p.store.ids())

@@ -14,7 +14,7 @@ from tests.support.program import Program, make_store, program
 from tests.support.settings import preferences
 from tests.tui.test_app_connect import WORKS
 from tui.drafts.store import DraftStore
-from tui.terminal import secrets as secret_text
+from tui.terminal import secrets
 from tui.terminal.secrets import GRACE, SendTwiceGuard, is_key, keep_out, redact
 from tui.widgets import chat_bar
 
@@ -35,7 +35,7 @@ def test_what_is_nothing_but_a_key(text: str, is_alone: bool) -> None:
 
 @pytest.mark.parametrize("secret", ["abcd", "hunter2"])
 def test_a_short_secret_that_was_typed_is_left_out(monkeypatch: pytest.MonkeyPatch, secret: str) -> None:
-    monkeypatch.setattr(secret_text, "_typed", set())
+    monkeypatch.setattr(secrets, "_typed", set())
     keep_out("abc")  # no secret, and in too many words
     keep_out(secret)
     assert redact(f"abc {secret}, it said", {}) == "abc [secret], it said"
@@ -73,7 +73,7 @@ async def test_a_key_in_the_chat_bar_is_sent_only_when_it_is_sent_again(
         await p.main.remember()
         assert recall(p.store.home).drafts == {}
         await p.press("enter")
-        await p.told("looks like an API key")
+        await p.notified("looks like an API key")
         await p.press("enter")  # the same press once more
         await p.pilot.pause()
         assert p.main.chat_bar.draft == PASTED

@@ -10,7 +10,7 @@ from personas.changes import DeleteTestInput
 from personas.versions.authorship import USER
 from tests.support.program import Program, make_store, program
 from tests.tui.test_typing_meets_agent import TWO_INPUTS, agent, contents
-from tui.document import document as gone
+from tui.document import document
 
 pytestmark = pytest.mark.usefixtures("quick_typing")
 
@@ -37,7 +37,7 @@ async def test_who_types_in_a_test_input_or_a_field_types_on_while_the_file_is_b
         await p.write("wxn")
         await p.until(lambda: p.state == "broken")
         await p.write("xnJ")
-        await p.told("What you type is kept")
+        await p.notified("What you type is kept")
         await p.until(lambda: [slot.text for slot in p.main.documents.document.dirty] == ["M wxnxnJca"])
         p.file("one").write_text(whole, encoding="utf-8")
         await p.write("xx")
@@ -52,7 +52,7 @@ async def test_who_types_in_a_test_input_or_a_field_types_on_while_the_file_is_b
         whole = break_it(p)
         await p.until(lambda: p.state == "broken")
         await p.write("xn")
-        await p.told("What you type is kept")
+        await p.notified("What you type is kept")
         await p.press("f3")
         await p.until(lambda: field.disabled)
         p.file("one").write_text(whole, encoding="utf-8")
@@ -86,7 +86,7 @@ async def test_the_last_test_input_goes_and_the_list_gets_no_keys(tmp_path: Path
         await p.press("ctrl+z", "ctrl+y")
         await p.until(lambda: not contents(p) and p.main.tests.shown is None)
         await p.write("nx")
-        await p.told("No test input is open")
+        await p.notified("No test input is open")
         assert p.app.screen is p.main and p.main.focused is p.main.tests.editor
         await p.press("ctrl+z")
         await p.until(lambda: p.main.tests.shown == "b")
@@ -99,7 +99,7 @@ async def test_a_persona_deleted_outside_leaves_no_list_with_the_keys_and_tab_le
 ) -> None:
     async with program(make_store(tmp_path, {"one": TWO_INPUTS, "two": ""}), persona_id="one") as p:
         await go_into(p)
-        monkeypatch.setattr(gone, "GONE_AFTER", 0.0)
+        monkeypatch.setattr(document, "GONE_AFTER", 0.0)
         whole = p.file("one").read_text(encoding="utf-8")
         p.file("one").unlink()
         await p.until(lambda: p.main.documents.id is None)
@@ -152,14 +152,14 @@ async def test_a_key_that_can_do_nothing_says_why(tmp_path: Path) -> None:
         await p.until(lambda: p.state == "broken")
         for key in "ncxKJ":
             await p.press(key)
-            await p.told("This cannot be edited: the file is broken")
+            await p.notified("This cannot be edited: the file is broken")
             p.app.clear_notifications()
         p.file("one").unlink()
         await p.until(lambda: p.main.documents.document.missing_since is not None)
         p.main.documents.close()
         for press, why in (("n", "Open a persona first."), ("ctrl+z", "brings back a deleted one")):
             await p.press(press)
-            await p.told(why)
+            await p.notified(why)
 
 
 async def test_letters_for_a_test_input_that_was_broken_from_the_start_are_refused_until_it_is_mended(
@@ -169,7 +169,7 @@ async def test_letters_for_a_test_input_that_was_broken_from_the_start_are_refus
     async with program(make_store(tmp_path, {"one": twice})) as p:
         assert p.state == "broken" and p.main.tests.shown == "a"
         await go_into(p, "xn")
-        await p.told("This cannot be edited: the file is broken")
+        await p.notified("This cannot be edited: the file is broken")
         p.app.clear_notifications()
         await p.write("x")
         await p.pilot.pause()

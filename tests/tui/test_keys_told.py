@@ -160,7 +160,7 @@ async def test_the_keys_of_reading_lists_and_dialogs_can_be_moved(tmp_path: Path
         await p.until(lambda: p.main.conversation.view.cursor == last - 1)
         await p.main.action_find()
         await p.answer("Hi")
-        await p.told("1 found. F9 goes to the next.")
+        await p.notified("1 found. F9 goes to the next.")
         p.main.action_go("personas")
         await p.until(lambda: p.main.personas.rows.has_focus)
         await p.press("f10")

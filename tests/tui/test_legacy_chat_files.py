@@ -172,7 +172,7 @@ async def test_a_damaged_memory_is_said_and_stays_beside_what_is_written_now(tmp
     store = make_store(tmp_path)
     (store.home.state / "screen.json").write_text("{ damaged")
     async with program(store) as p:
-        await p.told("What was remembered of this home could not be read")
+        await p.notified("What was remembered of this home could not be read")
         p.main.chat_bar.set_draft("new words")
         await p.main.remember()
     assert recall(store.home).drafts == {"one": "new words"}

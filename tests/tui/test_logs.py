@@ -16,7 +16,7 @@ from agent.core.events import Event
 from agent.models.scripted import ScriptedModel, ToolUse, answer
 from personas.files.home import Home
 from tests.support.program import make_store, program
-from tui.cli import error_handling as boundary
+from tui.cli import error_handling
 from tui.cli.logging_setup import LARGEST, log_to, set_up
 
 SECRET = "sk-ant-secret-0123456789"
@@ -68,7 +68,7 @@ async def test_who_asks_for_it_gets_the_log_without_secrets_and_chain(
 ) -> None:
     bare()
     with pytest.raises(SystemExit):
-        boundary.run(["--debug", "--version"])
+        error_handling.run(["--debug", "--version"])
     capsys.readouterr()
     await run()
     shown = capsys.readouterr().err

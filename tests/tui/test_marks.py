@@ -119,12 +119,12 @@ async def test_marked_test_inputs_are_moved_or_copied_to_a_persona_and_one_undo_
         await p.press("space", "space", "m")
         assert "Move 2 test inputs to" in drawn(await p.dialog(Picker))
         await p.press("b", "enter")
-        await p.told("2 test inputs moved to b. Ctrl+Z undoes it.")
+        await p.notified("2 test inputs moved to b. Ctrl+Z undoes it.")
         assert (ids("a"), ids("b")) == (["z"], ["y", "x", "y-2"]) and "# why\nsamples = 2" in store.text("b")
         await p.until(lambda: [row.key for row in p.main.tests.rows.rows] == ["z"])
         assert p.main.tests.rows.marked == []
         await p.press("ctrl+z")
-        await p.told("also in b")
+        await p.notified("also in b")
         assert (store.text("a"), store.text("b")) == (expected, other)
 
         await p.until(lambda: len(p.main.tests.rows.rows) == 3)
@@ -132,5 +132,5 @@ async def test_marked_test_inputs_are_moved_or_copied_to_a_persona_and_one_undo_
         await p.say("/copy")
         assert "Copy y to" in drawn(await p.dialog(Picker))
         await p.press("down", "enter")
-        await p.told("1 test input copied to Cc. Ctrl+Z there undoes it.")
+        await p.notified("1 test input copied to Cc. Ctrl+Z there undoes it.")
         assert (ids("a"), ids("c")) == (["x", "y", "z"], ["y"])

@@ -15,8 +15,8 @@ from personas.errors import StorageError
 from personas.store import Store
 from tests.support.program import Program, make_store, program
 from tests.support.screen import at_once
-from tests.tui.test_messages_underway import hold_up, said_to
-from tui.app import emergency_save as last_resort
+from tests.tui.test_outbox import hold_up, said_to
+from tui.app import emergency_save
 from tui.screens.dialogs.confirm import Confirm
 from tui.screens.dialogs.picker import Picker
 from tui.screens.dialogs.text_prompt import AskLine
@@ -127,7 +127,7 @@ async def test_what_was_typed_for_a_persona_that_cannot_be_opened_is_kept_until_
             at_once(p, "ctrl+p", *"two", "enter", "f3", *"QQQ")
             await p.until(lambda: p.prompt.raw == "QQQ")
             disk.goes_on.set()
-            await p.told("Input/output error.")
+            await p.notified("Input/output error.")
             await p.until(lambda: p.main.conversation.shown_id == "one")
             assert p.main.documents is not None and p.main.documents.id == "one"
             assert p.prompt.raw.startswith("first line")
@@ -146,7 +146,7 @@ async def test_what_was_typed_for_a_persona_that_cannot_be_made_stands_in_the_ch
         at_once(p, *"/new", "enter", *"Three", "enter", *"said", "enter", "f3", *"QQQ")
         await p.until(lambda: p.prompt.raw == "QQQ")
         disk.goes_on.set()
-        await p.told("Your text is in the chat bar")
+        await p.notified("Your text is in the chat bar")
         await p.until(lambda: p.main.chat_bar.draft == "said\nQQQ")
         assert p.main.documents is not None and p.main.documents.id == "one" and store.ids() == ["one", "two"]
 
@@ -210,7 +210,7 @@ async def test_what_was_typed_before_the_home_was_read_outlives_the_end(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     kept: dict[str, str] = {}
-    monkeypatch.setattr(last_resort, "write_texts", kept.update)
+    monkeypatch.setattr(emergency_save, "write_texts", kept.update)
     store = make_store(tmp_path)
     with slow(store) as (open_slowly, _):
         async with program(store, open_store=open_slowly, ready=False) as p:
@@ -244,6 +244,6 @@ async def test_a_dialog_on_the_conversation_is_there_before_that_is_read(
                     assert p.main.chat_bar.draft == "first"
                     p.main.chat_bar.set_draft("")
                 elif dialog is AskLine:
-                    await p.told("found")
+                    await p.notified("found")
                 else:
-                    await p.told("A new conversation begins")
+                    await p.notified("A new conversation begins")

@@ -93,7 +93,7 @@ async def test_a_run_is_stopped_and_what_is_stored_stays(
         await p.until(lambda: outputs.streaming("n2"))
         assert outputs.progress is not None and outputs.progress.parts[0] == "0/3"
         await outputs.run(["n1"])
-        await p.told("There is nothing to run.")
+        await p.notified("There is nothing to run.")
         assert outputs.stop()
         await running
         assert outputs.progress is None and not outputs.streaming("n2") and not outputs.stop()
@@ -111,7 +111,7 @@ async def test_what_is_asked_for_again_is_sent_once(
         twice = [p.main.start(outputs.run()) for _ in range(2)]  # as by a key that was pressed twice
         await p.until(lambda: brain.asked)
         await twice[1]
-        await p.told("There is nothing to run.")
+        await p.notified("There is nothing to run.")
         # what looks at outputs that are being made, as a comparison that was closed and opened again, waits for them
         persona = store.get("kind")
         missing = outputs.evaluator.evaluation(
@@ -149,7 +149,7 @@ async def test_without_a_model_nothing_is_run(tmp_path: Path) -> None:
     store = make_store(tmp_path, {"kind": FILE})
     async with program(store, first=store.get("kind")) as p:
         p.main.start(p.main.outputs.run())
-        await p.told("/model connects one. Without one, o at a test input and then v takes an answer")
+        await p.notified("/model connects one. Without one, o at a test input and then v takes an answer")
         assert p.main.outputs.progress is None
 
 

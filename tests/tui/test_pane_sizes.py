@@ -98,7 +98,7 @@ async def test_the_mouse_drags_the_border_until_the_button_is_let_go_though_nobo
 async def test_a_narrow_terminal_says_that_panes_have_no_sizes_there(tmp_path: Path) -> None:
     async with program(make_store(tmp_path), size=(80, 24)) as p:
         await p.press("f7")
-        await p.told("side by side from 100 columns")
+        await p.notified("side by side from 100 columns")
         await p.press("f4")
         assert p.main.tests.rows.is_on_screen
 

@@ -113,7 +113,7 @@ async def test_the_keys_of_reading_copy_and_find(tmp_path: Path, monkeypatch: py
         assert copied == ["Needles.", "message 3"]
         await p.press("slash")
         await p.answer("needle")
-        await p.told("3 found")
+        await p.notified("3 found")
         found = [view.cursor_text()]
         for key in ("n", "n", "N", "N"):
             await p.press(key)
@@ -121,5 +121,5 @@ async def test_the_keys_of_reading_copy_and_find(tmp_path: Path, monkeypatch: py
         assert found == [said[at] for at in (2, 3, 0, 3, 2)]
         await p.press("slash")
         await p.answer("needle ")  # as it was typed
-        await p.told("1 found")
+        await p.notified("1 found")
         assert view.cursor_text() == said[0]

@@ -27,7 +27,7 @@ async def test_a_paste_into_the_list_asks_how_many_it_is_but_for_a_single_line(t
         shown = drawn(await p.dialog(Picker))
         assert "3 test inputs, one a line?" in shown and "Who are you?" in shown
         await p.press("enter")
-        await p.told("2 test inputs added. 1 is there already. Ctrl+Z undoes it.")
+        await p.notified("2 test inputs added. 1 is there already. Ctrl+Z undoes it.")
         assert contents(p) == ["What is 2+2?", "Who are you?", "What now?"]
         await p.until(lambda: p.main.tests.rows.key == "what-now")
         await p.press("ctrl+z")
@@ -77,6 +77,6 @@ async def test_a_paste_into_the_field_of_a_new_one_may_be_several(
         p.app.post_message(Paste(text))
         await p.dialog(Picker)
         await p.press("enter")
-        await p.told("2 test inputs added.")
+        await p.notified("2 test inputs added.")
         await p.until(lambda: p.app.screen is p.main)
         assert contents(p)[1:] == added

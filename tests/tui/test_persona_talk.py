@@ -143,7 +143,7 @@ async def test_several_answer_in_columns_or_below_each_other_in_turn_or_at_once(
         assert "you  Hello" not in seen(p), "the talk with both is another one"
         await p.press("escape")
         await p.say("/talk nobody,ann")
-        await p.told("No persona is called nobody")
+        await p.notified("No persona is called nobody")
         p.main.action_talk_to_several()
         dialog = await p.dialog(PickSeveral)
         await p.press("home", "space", "space", "enter")
@@ -166,7 +166,7 @@ async def test_what_fails_or_is_stopped_is_told_and_asked_again(
         await p.until(lambda: "I am" in seen(p))
         p.main.bar.set_draft("And?")
         await p.press("enter")
-        await p.told("Wait for the answer")
+        await p.notified("Wait for the answer")
         assert p.main.bar.draft == "And?" and len(server.requests) == 2
         await p.press("escape")
         await p.until(lambda: not p.main.talk.talk.answering)
@@ -187,7 +187,7 @@ async def test_without_a_model_nothing_is_sent_and_it_is_said_how_to_connect_one
         assert "No model is connected" in seen(p)
         p.main.bar.set_draft("Hello")
         await p.press("enter")
-        await p.told("/model connects one")
+        await p.notified("/model connects one")
         assert p.main.bar.draft == "Hello" and EnsembleLog(p.store.home).last() is None
 
 
@@ -197,7 +197,7 @@ async def test_a_message_becomes_a_test_input_by_key_and_by_mouse(
     async with talking(tmp_path, server) as p:
         await begin(p)
         await p.press("ctrl+o", "t")
-        await p.told("Nothing was said yet")
+        await p.notified("Nothing was said yet")
         await p.press("escape")
         for text in ("First", "Second", "Third"):
             await say_in_talk(p, text)

@@ -89,7 +89,7 @@ async def test_the_version_that_turned_a_verdict_is_found_and_reverted(
         await p.dialog(ShowBisected)
         assert len(server.bodies) == asked
         await p.press("r")
-        await p.told("Version 2 is reverted. Ctrl+Z undoes it.")
+        await p.notified("Version 2 is reverted. Ctrl+Z undoes it.")
         assert p.on_disk("kind").startswith("- Be kind.\nTwo.\n") and p.prompt.raw == p.on_disk("kind")
         await p.press("ctrl+z")
         await p.until(lambda: p.on_disk("kind").startswith("- Be cold.\n"))
@@ -97,7 +97,9 @@ async def test_the_version_that_turned_a_verdict_is_found_and_reverted(
         p.main.focus_chat()
         p.main.chat_bar.set_draft("half a mess")
         await p.main.checks.bisect("refund")
-        await p.told("Bisect of refund: version 2 changed the verdict of refund. /bisect refund shows it.")
+        await p.notified(
+            "Bisect of refund: version 2 changed the verdict of refund. /bisect refund shows it."
+        )
         assert p.app.screen is p.main and p.main.chat_bar.draft == "half a mess"
         p.main.chat_bar.set_draft("")
         # from a version of the timeline on
@@ -111,7 +113,7 @@ async def test_the_version_that_turned_a_verdict_is_found_and_reverted(
         assert "version 1 passes" in seen(p) and "version 0 passes" not in seen(p)
         await p.press("escape")
         await p.say("/bisect nothing")
-        await p.told("has no test input 'nothing'")
+        await p.notified("has no test input 'nothing'")
 
 
 async def test_what_a_coverage_found_stands_beside_the_prompt_until_it_changes(
@@ -122,7 +124,7 @@ async def test_what_a_coverage_found_stands_beside_the_prompt_until_it_changes(
         rows = lambda: [row[:30] for row in seen(p).splitlines() if "- " in row]  # noqa: E731
         before = rows()
         await p.say("/coverage")
-        await p.told(
+        await p.notified(
             "Each of 3 pieces of the prompt removed: tests fail (1), answers change (1), no test detects it (1)."
         )
         assert [row[2:6] for row in rows()] == ["● - ", "◐ - ", "○ - "]
@@ -154,18 +156,18 @@ async def test_what_keeps_bisect_and_coverage_from_running_is_said(
     store = make_store(tmp_path, {"kind": 'system_prompt = "One."\n' + OTHER})
     async with program(store, settings=settings) as p:
         await p.say("/bisect")
-        await p.told("All versions have the same prompt")
+        await p.notified("All versions have the same prompt")
         await p.say("/coverage")
-        await p.told("no pieces to remove")
+        await p.notified("no pieces to remove")
         store.change("kind", SetPrompt(PROMPT), revision=None, by=Author("import"))
         await p.until(lambda: p.prompt.raw == PROMPT)
         server._brain = lambda _body: Refusal(400, "invalid_request_error", "no")
         await p.say("/coverage")
-        await p.told("Something could not be run: short: ")
+        await p.notified("Something could not be run: short: ")
     async with program(store, settings=Settings(panel_seconds=STAYS, model="offline")) as p:
         for command in ("/bisect", "/coverage"):
             await p.say(command)
-            await p.told("No model is connected")
+            await p.notified("No model is connected")
             p.app.clear_notifications()
 
 
@@ -174,7 +176,7 @@ async def test_without_a_model_the_recorded_coverage_of_an_example_is_shown(tmp_
     offline = Settings(panel_seconds=STAYS, model="offline")
     async with program(store, persona_id="mentor", settings=offline) as p:
         await p.say("/coverage")
-        await p.told(
+        await p.notified(
             "tests fail (1), answers change (2), no test detects it (3). career, just-tell-me: left out."
         )
         assert p.main.prompt_pane.query_one(MarginSigns).display

@@ -49,7 +49,7 @@ async def test_both_files_are_edited_as_one_persona(tmp_path: Path, monkeypatch:
         assert file.read_text() == f"{HEAD}my first\n2nd\nthird\n" and p.file("one").read_text() == TOML
         file.write_text(file.read_text().replace("third", "3rd").replace("kept", "changed"))
         await p.main.documents.look()
-        await p.told("changed outside")
+        await p.notified("changed outside")
         await p.press("f8")
         await p.until(lambda: p.prompt.raw == "my first\nsecond\n3rd\n")
         assert "name: one  # changed" in file.read_text()
@@ -66,7 +66,7 @@ async def test_both_files_are_edited_as_one_persona(tmp_path: Path, monkeypatch:
         assert [one.reason for one in store.log("one")][:2] == ["edited by hand"] * 2
         p.main.personas.rows.focus()
         await p.press("ctrl+z")
-        await p.told("Undone: your edit (file")
+        await p.notified("Undone: your edit (file")
         assert p.file("one").read_text() == TOML and "second" in file.read_text()
 
 
@@ -104,7 +104,7 @@ async def test_deleting_says_that_the_file_with_the_prompt_stays(tmp_path: Path)
         dialog = await p.dialog(Confirm)
         await p.until(lambda: "prompts/one.md, which has its prompt, stays" in dialog._explanation)
         await p.press("y")
-        await p.told("prompts/one.md, which has its prompt, stays")
+        await p.notified("prompts/one.md, which has its prompt, stays")
         assert file.exists() and not p.file("one").exists()
 
 

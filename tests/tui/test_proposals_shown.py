@@ -52,7 +52,7 @@ async def test_a_proposal_is_announced_kept_and_refused(tmp_path: Path) -> None:
         await p.press("f5")
         await p.dialog(ShowProposal)
         await p.press("y")
-        await p.told("proposal-1 is kept, also in part/tone. F8 undoes it.")
+        await p.notified("proposal-1 is kept, also in part/tone. F8 undoes it.")
         await banner(p, "")
         assert p.prompt.text.startswith("Foremost.") and p.on_disk("wren").startswith("Foremost.")
         await p.press("f8")
@@ -68,7 +68,7 @@ async def test_a_proposal_is_announced_kept_and_refused(tmp_path: Path) -> None:
         await p.press("home", "j", "enter")
         await p.dialog(ShowProposal)
         await p.press("x")
-        await p.told("proposal-2 is refused.")
+        await p.notified("proposal-2 is refused.")
         await p.until(lambda: isinstance(p.app.screen, Versions) and "proposal-2" not in str(timeline(p)))
         await p.press("escape")
         await banner(p, "A proposal needs review")
@@ -89,7 +89,7 @@ async def test_what_cannot_be_kept_is_said_and_only_refused(tmp_path: Path) -> N
         shown = drawn(p.app.screen)
         assert "Could not keep proposal-1 of wren" in shown and "keeps it" not in shown
         await p.press("y", "x")
-        await p.told("proposal-1 is refused.")
+        await p.notified("proposal-1 is refused.")
         assert p.on_disk("wren") == p.prompt.text == "Now First.\nSecond.\n"
 
 

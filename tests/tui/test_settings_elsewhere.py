@@ -11,7 +11,7 @@ from agent.models.scripted import ScriptedModel, answer
 from tests.support.program import Program, make_store, program
 from tests.support.settings import page, preferences, row
 from tui.chat.controller import UNREAD
-from tui.screens.main import screen as main
+from tui.screens.main import screen
 from tui.settings.live_settings import NO_MODEL
 from tui.widgets.footer import KeyLine
 
@@ -30,12 +30,12 @@ async def test_the_model_is_named_as_soon_as_what_it_goes_by_is_mended(
         make_store(tmp_path), preferences=settings, make_model=settings.make_model, ready=False
     ) as p:
         p.app._name_model = settings.name_model
-        await p.told("max_steps must be a whole number")
+        await p.notified("max_steps must be a whole number")
         await p.until(lambda: p.main.documents is not None and p.main.documents.id == "one")
         p.app.model_name = settings.name_model()
         assert p.app.model_name == NO_MODEL
         (tmp_path / "config.toml").write_text("max_steps = 9\n")
-        await p.told(MENDED)
+        await p.notified(MENDED)
         assert (p.app.model_name, p.app.settings.max_steps) == ("offline", 9)
         await p.until(lambda: "offline" in bottom_line(p))
 
@@ -61,7 +61,7 @@ async def test_a_conversation_that_could_not_be_opened_is_once_what_was_wrong_is
 async def test_a_message_that_is_sent_at_once_goes_by_what_was_mended(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(main, "LOOK_EVERY", 3600)
+    monkeypatch.setattr(screen, "LOOK_EVERY", 3600)
     settings = preferences(tmp_path, 'model = "offline"\nmax_steps = "many"\n')
     async with program(
         make_store(tmp_path), preferences=settings, make_model=settings.make_model, ready=False
@@ -83,7 +83,7 @@ async def test_a_message_that_is_sent_at_once_goes_by_what_was_mended(
 async def test_the_page_of_settings_shows_the_file_as_it_is(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(main, "LOOK_EVERY", 3600)
+    monkeypatch.setattr(screen, "LOOK_EVERY", 3600)
     settings = preferences(tmp_path, "retries = 2\npanel_seconds = -1.0\n")
     async with program(make_store(tmp_path), model=OfflineModel(), preferences=settings) as p:
         (tmp_path / "config.toml").write_text("retries = 7\n")
@@ -100,7 +100,7 @@ async def test_a_file_that_is_broken_elsewhere_is_told_and_what_held_holds(
         make_store(tmp_path), model=ScriptedModel([answer("Fine.")]), preferences=settings
     ) as p:
         (tmp_path / "config.toml").write_text("retries = [\n")
-        await p.told("config.toml:1: ")
+        await p.notified("config.toml:1: ")
         assert p.app.settings.retries == 2
         await p.run_to_end("hello")
 

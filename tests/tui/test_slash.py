@@ -239,7 +239,7 @@ async def test_an_unknown_command_never_goes_to_the_model_and_a_message_may_begi
         for text in "/uncl", "/exprt now", "/nothing":
             p.main.chat_bar.set_draft(text)
             await p.press("enter")
-            await p.told("There is no command")
+            await p.notified("There is no command")
             assert p.main.chat_bar.draft == text
             assert not p.main.conversation.running
             assert not talk.chat.turns
@@ -252,7 +252,7 @@ async def test_an_unknown_command_never_goes_to_the_model_and_a_message_may_begi
         await p.until(lambda: p.main.chat_bar.mode == "running")
         p.main.chat_bar.set_draft("/nothing")
         await p.press("tab")  # it is not queued either
-        await p.told("There is no command")
+        await p.notified("There is no command")
         assert p.main.chat_bar.draft == "/nothing"
         gate.set()
         await p.until(lambda: not p.main.conversation.running)
@@ -275,5 +275,5 @@ async def test_the_palette_finds_every_command_by_its_name_and_does_what_it_does
             await p.until(lambda key=key: key in [row.key for row in matches.rows] and len(matches.rows) < 10)  # type: ignore[misc]
             assert hasattr(p.main, "action_" + actions[name].partition("(")[0])
         await p.press("enter")
-        await p.told("The conversation is in")
+        await p.notified("The conversation is in")
         assert (tmp_path / "one-conversation.md").exists()

@@ -15,8 +15,7 @@ from tests.support.faulty_store import Held
 from tests.support.program import Program, make_store, program
 from tests.support.screen import at_once
 from tests.tui.test_typing_meets_agent import TWO_INPUTS, agent, contents
-from tui.app import emergency_save as last_resort
-from tui.app import shutdown as ending
+from tui.app import emergency_save, shutdown
 from tui.document import debounce
 from tui.screens.dialogs.confirm import Confirm
 from tui.widgets.text.document_editor import DocumentEditor
@@ -67,7 +66,7 @@ async def test_what_is_typed_on_in_a_field_while_its_saves_are_under_way_met_not
         assert p.messages == []
         await p.press("e")
         p.file("one").write_text(p.file("one").read_text().replace('"abcd"', '"abc"'))
-        await p.told("Description was changed elsewhere")
+        await p.notified("Description was changed elsewhere")
 
 
 @pytest.mark.parametrize("where", ["prompt", "test input"])
@@ -108,7 +107,7 @@ async def test_what_is_typed_on_in_a_deleted_test_input_becomes_one_new_one(tmp_
         editor.focus()
         await p.until(lambda: editor.has_focus)
         agent(p, DeleteTestInput("a"))
-        await p.told("deleted the test input a, which you were editing")
+        await p.notified("deleted the test input a, which you were editing")
         disk = p.store.hold("change")
         for letter in "abc":
             await p.write(letter)
@@ -165,8 +164,8 @@ async def test_what_waits_to_be_saved_in_a_test_input_that_was_left_outlives_the
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, how: str
 ) -> None:
     elsewhere: dict[str, str] = {}
-    monkeypatch.setattr(ending, "SAVE_WITHIN", 0.05)
-    monkeypatch.setattr(last_resort, "write_texts", lambda texts: elsewhere.update(texts))
+    monkeypatch.setattr(shutdown, "SAVE_WITHIN", 0.05)
+    monkeypatch.setattr(emergency_save, "write_texts", lambda texts: elsewhere.update(texts))
     store = make_store(tmp_path, {"one": TWO_INPUTS})
     async with program(store) as p:
         disk = await type_on_and_leave(p, "X", "YZ")
@@ -187,8 +186,8 @@ async def test_what_is_typed_behind_an_undo_that_is_being_stored_outlives_a_sign
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     elsewhere: dict[str, str] = {}
-    monkeypatch.setattr(ending, "SAVE_WITHIN", 0.2)
-    monkeypatch.setattr(last_resort, "write_texts", lambda texts: elsewhere.update(texts))
+    monkeypatch.setattr(shutdown, "SAVE_WITHIN", 0.2)
+    monkeypatch.setattr(emergency_save, "write_texts", lambda texts: elsewhere.update(texts))
     store = make_store(tmp_path, {"one": TWO_INPUTS})
     async with program(store) as p:
         p.prompt.focus()
@@ -211,9 +210,9 @@ async def test_a_signal_on_a_slow_disk_keeps_what_is_typed_in_the_home_and_the_n
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, where: str, stored: bool
 ) -> None:
     elsewhere: dict[str, str] = {}
-    monkeypatch.setattr(ending, "SAVE_WITHIN", 600.0)  # nothing waits for the disk
-    monkeypatch.setattr(ending, "FILES_WITHIN", 0.02)
-    monkeypatch.setattr(last_resort, "write_texts", lambda texts: elsewhere.update(texts))
+    monkeypatch.setattr(shutdown, "SAVE_WITHIN", 600.0)  # nothing waits for the disk
+    monkeypatch.setattr(shutdown, "FILES_WITHIN", 0.02)
+    monkeypatch.setattr(emergency_save, "write_texts", lambda texts: elsewhere.update(texts))
     store = make_store(tmp_path, {"one": TWO_INPUTS})
 
     def of(program: Program) -> DocumentEditor:
@@ -303,9 +302,9 @@ async def test_what_waits_to_be_saved_is_not_thrown_away_and_stored_too(tmp_path
 async def test_a_fault_while_the_disk_hangs_ends_the_program_with_what_is_typed_kept_in_the_home(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(ending, "SAVE_WITHIN", 0.2)
+    monkeypatch.setattr(shutdown, "SAVE_WITHIN", 0.2)
     elsewhere: dict[str, str] = {}
-    monkeypatch.setattr(last_resort, "write_texts", lambda texts: elsewhere.update(texts))
+    monkeypatch.setattr(emergency_save, "write_texts", lambda texts: elsewhere.update(texts))
     store = make_store(tmp_path)
     async with program(store) as p:
         p.prompt.focus()
@@ -329,7 +328,7 @@ async def test_keys_for_a_test_input_that_a_slow_disk_is_still_deleting_do_nothi
         await p.until(disk.waits.is_set, 20)
         await p.press("c", "J", "K", "x")
         disk.goes_on.set()
-        await p.told("Test input a is deleted.")
+        await p.notified("Test input a is deleted.")
         await p.until(lambda: p.main.persona_commands and not p.main.persona_commands._rows.locked())
         assert contents(p) == {"b": before["b"]} and len(p.messages) == 1
 
@@ -363,5 +362,5 @@ async def test_keys_for_a_persona_that_a_slow_disk_is_still_deleting_do_nothing(
             await p.pilot.pause()
             assert p.app.screen is p.main, key
         disk.goes_on.set()
-        await p.told("One is deleted.")
+        await p.notified("One is deleted.")
         assert p.app.screen is p.main and p.store.ids() == ["two"] and len(p.messages) == 1

@@ -21,7 +21,7 @@ from tests.support.messages_server import Answer, Call, MessagesServer, call, sa
 from tests.support.persona_agent import Backend, Workplace
 from tests.support.program import Gate, GatedModel, Program, make_store, program
 from tui.chat.export import as_markdown
-from tui.cli import error_handling as boundary
+from tui.cli import error_handling
 from tui.screens.dialogs.quit_dialog import QuitDialog
 from tui.settings.schema import Settings
 from tui.widgets.footer import KeyLine
@@ -119,7 +119,7 @@ async def test_a_task_that_asks_while_the_program_is_to_end_says_so(tmp_path: Pa
         await p.press("w")
         await p.until(lambda: "quits when done" in p.main.query_one(KeyLine)._note)
         gate.set()
-        await p.told("One has a question. The program quits after")
+        await p.notified("One has a question. The program quits after")
         question = p.main.conversation.question
         assert question is not None and p.app.is_running
         await p.main.conversation.questions.answer(question.id, "blue")
@@ -152,7 +152,7 @@ def run(place: Workplace) -> Iterator[Any]:
                 contextlib.redirect_stderr(err),
                 pytest.raises(SystemExit) as left,
             ):
-                boundary.run(list(arguments))
+                error_handling.run(list(arguments))
             assert server.refusals == []
         return int(left.value.code or 0), out.getvalue(), err.getvalue()
 

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from textual import events
 
 from tests.support.examples import examples
-from tests.tui.test_typed_runs import Clock
+from tests.tui.test_unmarked_pastes import Clock
 from tui.cli.program.key_probe import KeystrokeReader
 from tui.terminal.textual_compat.input_parser import CUT_WAITS, PASTE_WAITS, InputParser, install
 from tui.widgets.chat_input import NEWLINE_KEYS

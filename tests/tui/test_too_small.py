@@ -92,7 +92,7 @@ async def test_no_pane_is_written_in_and_nothing_pressed_but_ctrl_c(
         await p.pilot.pause()
         assert "blind" not in p.prompt.text and p.main.conversation.panel.state is shown
         await p.press("ctrl+c")
-        await p.told("again to quit")
+        await p.notified("again to quit")
         await p.press("ctrl+c")
         await p.until(lambda: p.app.return_code is not None)
 
@@ -149,7 +149,7 @@ async def test_what_is_told_covers_nothing_and_is_told_once_it_is_seen(tmp_path:
         await p.until(lambda: drawn(p.main).split() == only)
         p.app.notify("Short.", timeout=600)
         p.app.notify("It went wrong too.", severity="error", timeout=600)
-        await p.told("wrong too")
+        await p.notified("wrong too")
         await p.until(lambda: len(p.main.query(Toast)) >= 2)
         await p.pilot.pause()
         assert drawn(p.main).split() == only
@@ -161,11 +161,11 @@ async def test_what_is_told_covers_nothing_and_is_told_once_it_is_seen(tmp_path:
         p.app.clear_notifications()
         await shrink(p)
         p.app.notify("Told below a dialog.", timeout=600)
-        await p.told("below")
+        await p.notified("below")
         dialog = Confirm("Sure?", action="Do")
         p.main.start(p.main.ask(dialog))
         await p.until(lambda: p.app.screen is dialog)
         await grow(p)
         p.app.clear_notifications()
         dialog.dismiss(None)
-        await p.told("Told below a dialog.")
+        await p.notified("Told below a dialog.")

@@ -83,7 +83,7 @@ async def test_one_change_has_one_count(tmp_path: Path) -> None:
         await p.run_to_end("change it")
         assert p.main.conversation.activity.trace_text().startswith("update_test_input +1 −2 ·")
         await p.press("f8")
-        await p.told("Undone: the agent's run (test input note +1 −2)")
+        await p.notified("Undone: the agent's run (test input note +1 −2)")
 
 
 async def test_undo_goes_on_before_a_task_that_was_undone_out_of_its_turn(tmp_path: Path) -> None:

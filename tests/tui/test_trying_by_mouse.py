@@ -134,7 +134,7 @@ async def test_versions_are_compared_searched_and_restored(tmp_path: Path) -> No
             await command(p, "Show which pieces")
             await p.until(lambda: "Coverage: 0/" in seen(p))
             brain.gate.set()
-            await p.told("Each of 2 pieces of the prompt removed: ")
+            await p.notified("Each of 2 pieces of the prompt removed: ")
 
 
 async def test_a_talk_leads_to_a_test_input(tmp_path: Path) -> None:
@@ -147,7 +147,7 @@ async def test_a_talk_leads_to_a_test_input(tmp_path: Path) -> None:
                 await press(p, "Send", f"/ {said}")
             await press(p, "you  Hello")
             await press(p, "+ Test input")
-            await p.told("is made")
+            await p.notified("is made")
             [made] = [one for one in p.store.get("kind").test_inputs if one.id not in ("n0", "n1", "n2")]
             assert made.content == "Hello"
             await press(p, "×")

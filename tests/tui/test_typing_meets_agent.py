@@ -66,7 +66,7 @@ async def test_the_line_being_typed_in_stays_and_undo_takes_the_agents_change_ba
         await typed(p)
         agent(p, SetPrompt("NEW\n"))
         await p.until(lambda: p.state == "conflict")
-        await p.told("The agent changed the lines you are typing in")
+        await p.notified("The agent changed the lines you are typing in")
         await p.write("words ")
         assert p.prompt.raw == "mine words first\nsecond\nthird\n"
         await p.press("f8")
@@ -138,7 +138,7 @@ async def test_the_same_holds_in_a_test_input(tmp_path: Path, clock: list[float]
         )
         agent(p, UpdateTestInput("sum", "other"))
         await p.until(lambda: editor.conflict is not None)
-        await p.told("The test input sum was changed elsewhere")
+        await p.notified("The test input sum was changed elsewhere")
         assert editor.raw == "my input"
         await p.press("f8")
         await p.until(
@@ -233,7 +233,7 @@ async def test_what_is_typed_on_in_a_test_input_that_the_agent_deletes_goes_into
         await p.write("T1")
         await p.until(lambda: contents(p)["a"] == "T1ca" and not editor.unsaved and p.state == "saved")
         agent(p, DeleteTestInput("a"))
-        await p.told("deleted the test input a, which you were editing")
+        await p.notified("deleted the test input a, which you were editing")
         assert editor.raw == "T1ca"
         await p.write("T2")
         await p.until(lambda: "T1T2ca" in contents(p).values())
@@ -287,12 +287,12 @@ async def test_no_text_is_chosen_unseen_that_was_written_while_the_person_chose(
         await p.until(lambda: editor.conflict is not None)
         if place == "input":
             await p.main.documents.flush()
-            await p.told("The test input sum was changed elsewhere in the same lines. F5 shows both")
+            await p.notified("The test input sum was changed elsewhere in the same lines. F5 shows both")
         await p.press("f5")
         first = await p.dialog(ConflictDialog)
         outside("SECOND")
         await p.press(key)
-        await p.told("Your choice was not applied: the text changed again.")
+        await p.notified("Your choice was not applied: the text changed again.")
         assert p.app.screen is p.main and editor.conflict is not None
         await p.press("f5")
         second = await p.dialog(ConflictDialog)

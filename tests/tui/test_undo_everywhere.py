@@ -198,7 +198,7 @@ async def test_undo_in_a_field_takes_back_what_was_typed_there_and_nothing_else(
         await both.shows("prompt", "input")
         await field(p, "name")
         await p.press("ctrl+z")
-        await p.told("nothing to undo")
+        await p.notified("nothing to undo")
         assert p.file("one").read_text() == FILE
 
 
@@ -248,7 +248,7 @@ async def test_undo_elsewhere_after_a_field_was_changed_is_not_done_twice(tmp_pa
         await field(p, "name")
         p.app.clear_notifications()
         await p.press("ctrl+z")
-        await p.told("nothing to undo")
+        await p.notified("nothing to undo")
         await p.press("ctrl+y")
         await p.until(lambda: store.get("one").name == "OneX")
 
@@ -293,7 +293,7 @@ async def test_the_agents_run_is_undone_and_redone_while_a_dialog_is_open(tmp_pa
             for pressed, found, told in (("f8", "first line", "Undone"), ("f9", "1st line", "Redone")):
                 await p.press(pressed)
                 await p.until(lambda found=found: found in p.prompt.raw)
-                await p.told(told)
+                await p.notified(told)
                 assert p.app.screen is (p.main if key in ("f1", "f5") else dialog)
             p.app.clear_notifications()
             if p.app.screen is not p.main:
@@ -308,7 +308,7 @@ async def test_an_import_that_is_undone_takes_the_open_persona_away(tmp_path: Pa
         await p.open("two")
         p.main.personas.rows.focus()
         await p.press("ctrl+z")
-        await p.told("Undone: the import (from two.md)")
+        await p.notified("Undone: the import (from two.md)")
         await p.until(lambda: p.main.documents.id is None and not store.path("two").exists())
         await p.until(lambda: len(p.main.personas.rows.rows) == 1)
         assert not any("outside" in message for message in p.messages)

@@ -70,7 +70,7 @@ class Walk:
         if self._runs and self.place == len(self.states) - 1:
             for key in ("f8", "f9"):
                 await self.p.press(key)
-                await self.p.told("Undone" if key == "f8" else "Redone")
+                await self.p.notified("Undone" if key == "f8" else "Redone")
             await self.shows()
             self.p.app.clear_notifications()
 
@@ -83,7 +83,7 @@ class Walk:
             self.place += by
         elif len(self.states) > 1:
             word = "undo" if by < 0 else "redo"
-            await p.told(f"nothing to {word}")
+            await p.notified(f"nothing to {word}")
         await self.shows()
 
 
@@ -127,6 +127,6 @@ async def test_what_new_typing_cuts_off_is_still_a_version(tmp_path: Path) -> No
         await p.write("B")
         await p.until(lambda: store.get("one").system_prompt == "Bprompt\nend\n")
         await p.press("ctrl+y")
-        await p.told("nothing to redo")
+        await p.notified("nothing to redo")
         kept = [store.version_text("one", version.number) for version in store.log("one")]
         assert any("Aprompt" in text for text in kept)

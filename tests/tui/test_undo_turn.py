@@ -52,16 +52,16 @@ async def test_u_undoes_the_run_of_the_turn_under_the_cursor(tmp_path: Path, mod
 
         await read_at(p, "look")
         await p.press("u")
-        await p.told("changed nothing")
+        await p.notified("changed nothing")
 
         await read_at(p, "say 1st")
         await p.press("u")
-        await p.told("Undone: the agent's run")
+        await p.notified("Undone: the agent's run")
         assert p.on_disk("one") == with_words("first line", "second line", "3rd line")
         assert p.prompt.raw == p.on_disk("one")
 
         await p.press("u")
-        await p.told("undone already")
+        await p.notified("undone already")
         assert p.on_disk("one") == with_words("first line", "second line", "3rd line")
 
         p.main.action_redo_agent()

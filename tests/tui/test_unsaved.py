@@ -13,14 +13,13 @@ from personas.store import Store
 from personas.versions.authorship import USER
 from tests.support.drafts import leave_behind, unsaved
 from tests.support.program import ONE, TWO, Program, make_store, program
-from tui.document import debounce
-from tui.document import document as gone
+from tui.document import debounce, document
 from tui.drafts.draft import PROMPT
 from tui.drafts.store import DraftStore
 from tui.drafts.unsaved_text import UnsavedText
 from tui.screens.dialogs.confirm import Confirm
 from tui.screens.dialogs.conflict import ConflictDialog
-from tui.screens.main import screen as main
+from tui.screens.main import screen
 
 WHOLE = 'name = "One"\nsystem_prompt = """\nfirst line\nsecond line\nthird line\n"""\n'
 BROKEN = "<<<<<<< mine\n" + WHOLE
@@ -98,7 +97,7 @@ async def test_a_conflict_and_what_is_typed_over_a_broken_file_are_kept_and_what
         disk = pytest.MonkeyPatch()
         disk.setattr(DraftStore, "save", refuse)
         await reach_conflict(p)
-        await p.told("Could not save your draft to disk")
+        await p.notified("Could not save your draft to disk")
         p.main.action_leave()
         dialog = await p.dialog(Confirm)
         assert "lose" in dialog._question
@@ -126,7 +125,7 @@ async def test_an_unsaved_text_is_back_after_a_restart_as_the_conflict_it_is_or_
         await p.until(lambda: p.state == "conflict")
         assert p.prompt.raw.startswith("my first line")
         assert p.on_disk("one").startswith("their line")
-        await p.told("is back")
+        await p.notified("is back")
         await p.press("f5")
         await p.dialog(ConflictDialog)
         await p.press("1")
@@ -137,7 +136,7 @@ async def test_an_unsaved_text_is_back_after_a_restart_as_the_conflict_it_is_or_
         await p.open("b")
         await p.until(lambda: p.on_disk("b") == "1st line\nsecond line\n3rd line\n")
         await p.until(lambda: p.state == "saved" and not left(store, "b"))
-        await p.told("is back")
+        await p.notified("is back")
 
         p.app.clear_notifications()
         await p.open("c")
@@ -171,7 +170,7 @@ async def test_a_file_that_was_broken_from_the_start_takes_no_keys_and_says_so_o
         await p.press("f3")
         await p.write("abc")
         assert p.prompt.raw == ""
-        await p.told("This cannot be edited")
+        await p.notified("This cannot be edited")
         p.app.clear_notifications()
         await p.write("def")
         await p.pilot.pause()
@@ -181,7 +180,7 @@ async def test_a_file_that_was_broken_from_the_start_takes_no_keys_and_says_so_o
 async def test_what_is_saved_is_no_change_of_another_program_while_the_disk_takes_its_time(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(main, "LOOK_EVERY", 600.0)
+    monkeypatch.setattr(screen, "LOOK_EVERY", 600.0)
     go, write = threading.Event(), UnsavedText.write
 
     def write_slowly(texts: UnsavedText) -> str:
@@ -210,7 +209,7 @@ async def test_what_is_saved_is_no_change_of_another_program_while_the_disk_take
 def time_of(monkeypatch: pytest.MonkeyPatch) -> list[float]:
     """The clock that tells how long a file is gone: its first element."""
     now = [100.0]
-    monkeypatch.setattr(gone, "clock", lambda: now[0])
+    monkeypatch.setattr(document, "clock", lambda: now[0])
     return now
 
 
@@ -247,7 +246,7 @@ async def test_a_file_that_is_gone_for_a_moment_changes_nothing_and_one_that_com
         await p.until(lambda: p.main.documents.document.missing_since is not None)
         time_of[0] += 3
         await p.until(lambda: p.main.documents.persona is None)
-        await p.told("deleted outside")
+        await p.notified("deleted outside")
         p.file("b").write_text(content.replace("second", "2nd"))
         await p.until(lambda: p.main.documents.id == "b")
         assert "2nd line" in p.prompt.raw
@@ -372,7 +371,7 @@ async def test_a_test_input_in_conflict_or_over_a_broken_file_is_put_off_and_kep
     async with program(store, persona_id="one") as p:
         await p.until(lambda: contents(store) == ["Their 2+2?", "Else.", "My own What is 2+2?"])
         await p.until(lambda: not left(store))
-        await p.told("is back")
+        await p.notified("is back")
 
 
 async def test_a_text_that_the_editor_cannot_hold_says_why_no_letter_comes(tmp_path: Path) -> None:
@@ -383,5 +382,5 @@ async def test_a_text_that_the_editor_cannot_hold_says_why_no_letter_comes(tmp_p
             editor.focus()
             await p.until(lambda editor=editor: editor.has_focus)
             await p.press("x")
-            await p.told("it contains characters the editor uses as placeholders. Ctrl+G opens the file")
+            await p.notified("it contains characters the editor uses as placeholders. Ctrl+G opens the file")
             p.app.clear_notifications()

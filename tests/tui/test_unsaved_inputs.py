@@ -11,10 +11,9 @@ from personas.errors import StorageError
 from personas.store import Store
 from tests.support.drafts import unsaved
 from tests.support.program import ONE, Program, make_store, program
-from tui.document import debounce
-from tui.document import document as gone
+from tui.document import debounce, document
 from tui.screens.dialogs.confirm import Confirm
-from tui.screens.main import screen as main
+from tui.screens.main import screen
 
 TWO = (
     'name = "Two"\nsystem_prompt = "I am two."\n\n[[test_inputs]]\nid = "sum"\ncontent = "What is 2+2?"\n\n'
@@ -70,7 +69,7 @@ async def test_what_could_not_be_saved_is_typed_on_or_a_new_test_input_when_ther
         with monkeypatch.context() as disk:
             refuse(disk, AddTestInput)
             await leave(p)
-            await p.told("The disk is full")
+            await p.notified("The disk is full")
         await p.open("one")
         await p.open("two")
         await p.until(lambda: contents(p) == ["What is 3+3?", "Other", "What is 2+2? mine"])
@@ -97,7 +96,7 @@ async def test_what_could_not_be_saved_is_typed_on_or_a_new_test_input_when_ther
 async def test_what_is_typed_in_a_test_input_that_goes_before_a_look_is_one_new_one_and_typed_on_there(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(main, "LOOK_EVERY", 600.0)
+    monkeypatch.setattr(screen, "LOOK_EVERY", 600.0)
     cases = [("another id", ""), ("another id", "list"), ("deleted", ""), ("deleted", "chat")]
     async with program(make_store(tmp_path, dict.fromkeys("abcd", TWO))) as p:
         for key, (outside, leaving) in zip("abcd", cases, strict=True):
@@ -119,7 +118,7 @@ async def test_what_is_typed_in_a_test_input_that_goes_before_a_look_is_one_new_
             else:
                 await p.write("!")
             whole = "What is 2+2? mine" + "!" * (not leaving)
-            await p.told("What you typed is kept as a new one")
+            await p.notified("What you typed is kept as a new one")
             await p.until(
                 lambda key=key, rest=rest, whole=whole: (
                     contents(p, key) == [*rest, whole] and not p.main.documents.not_saved()
@@ -139,7 +138,7 @@ async def test_a_file_that_goes_while_one_types_in_a_test_input_is_offered_to_be
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     time = [100.0]
-    monkeypatch.setattr(gone, "clock", lambda: time[0])
+    monkeypatch.setattr(document, "clock", lambda: time[0])
     async with program(make_store(tmp_path, {"two": TWO})) as p:
         with monkeypatch.context() as slow:
             slow.setattr(debounce, "PAUSE", 60)
@@ -151,10 +150,10 @@ async def test_a_file_that_goes_while_one_types_in_a_test_input_is_offered_to_be
         )
         assert p.messages == []
         time[0] += 3
-        await p.told("The file is missing. What you typed is kept. F5 restores it.")
+        await p.notified("The file is missing. What you typed is kept. F5 restores it.")
         p.main.tests.rows.focus()
         await p.press("c")
-        await p.told("the file of this persona is missing")
+        await p.notified("the file of this persona is missing")
         await p.press("f5")
         dialog = await p.dialog(Confirm)
         dialog.dismiss(True)

@@ -39,7 +39,7 @@ async def test_of_texts_that_touch_one_is_shown_and_the_other_kept_as_a_version(
     leave_behind(store.home, PROMPT, TEXT, TEXT.replace("first", "One"))
     async with program(store) as p:
         await p.until(lambda: on_disk(store.home) == [])
-        await p.told("kept as a version")
+        await p.notified("kept as a version")
         kept = [store.version_text("one", version.number) for version in store.log("one")]
         everything = [*kept, p.on_disk("one")]
         assert any("1st line" in text for text in everything)

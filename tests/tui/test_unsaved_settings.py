@@ -11,10 +11,9 @@ from personas.files.home import Home
 from personas.store import Store
 from tests.support.drafts import leave_behind, unsaved
 from tests.support.program import Program, make_store, program
-from tui.document import debounce
-from tui.document import document as gone
+from tui.document import debounce, document
 from tui.screens.dialogs.confirm import Confirm
-from tui.screens.main import screen as main
+from tui.screens.main import screen
 
 FILE = 'name = "One"\ndescription = "Short"\nsystem_prompt = "first line"\n'
 LINES = 'name = " One "\ndescription = """\nfirst\nsecond\n"""\ntags = ["a", "b,c"]\n'
@@ -64,7 +63,7 @@ async def test_what_is_typed_in_a_field_is_kept_whatever_happens_to_the_file_and
             p.main.settings.field("name").focus()
             p.main.settings.field("name").raw = "x" * 300
             await p.press("enter")
-            await p.told("at most")
+            await p.notified("at most")
             assert p.main.settings.field("name").raw == "x" * 300
             p.main.settings.field("name").raw = "y"
             await p.press("enter")
@@ -89,7 +88,7 @@ async def test_what_is_typed_in_a_field_is_kept_whatever_happens_to_the_file_and
             fill_disk(full)
             await type_in(p, "description", " and more")
             await p.press("enter")
-            await p.told("disk is full")
+            await p.notified("disk is full")
             assert p.main.settings.field("description").raw == "Short and more"
             await p.until(lambda: left(store.home, "e") == {"field:description": ("Short", "Short and more")})
             await p.main.documents.flush()
@@ -103,7 +102,7 @@ async def test_what_is_typed_in_a_field_is_kept_whatever_happens_to_the_file_and
         await p.until(lambda: store.get("e").description == "Short and more")
         await p.until(lambda: not left(store.home, "e"))
         assert p.main.settings.field("description").raw == "Short and more"
-        await p.told("is back")
+        await p.notified("is back")
 
         await p.open("d")
         assert p.state == "broken"
@@ -119,7 +118,7 @@ async def test_what_is_typed_in_a_field_is_kept_whatever_happens_to_the_file_and
         assert (one.model.name, one.model.effort, one.model.max_tokens) == ("some-model", "high", 12)
 
         await p.open("g")  # changed elsewhere meanwhile
-        await p.told("Description was changed elsewhere")
+        await p.notified("Description was changed elsewhere")
         assert p.main.settings.field("description").raw == "Mine"
         await p.main.documents.flush()
         assert store.get("g").description == "Short"
@@ -137,7 +136,7 @@ async def test_a_file_that_is_gone_while_only_a_setting_is_unsaved_is_written_ba
 ) -> None:
     text = '# mine\nname = "One" # so\ndescription = "Short"\n[[test_inputs]]\nid = "sum"\ncontent = "1+1?"\n'
     store = make_store(tmp_path, {"one": text, "two": 'name = "Two"\n'})
-    monkeypatch.setattr(gone, "GONE_AFTER", 0.05)
+    monkeypatch.setattr(document, "GONE_AFTER", 0.05)
     async with program(store) as p:
         await p.until(lambda: store.file("one").versions.exists())
         await type_in(p, "description", " and more")
@@ -165,7 +164,7 @@ async def test_a_setting_typed_in_without_a_pause_is_kept_all_the_same(
     now = 0.0
     monkeypatch.setattr(debounce, "PAUSE", 600.0)
     monkeypatch.setattr(debounce, "LONGEST", 6_000.0)
-    monkeypatch.setattr(main, "LOOK_EVERY", 600.0)
+    monkeypatch.setattr(screen, "LOOK_EVERY", 600.0)
     monkeypatch.setattr(debounce, "clock", lambda: now)
     async with program(store) as p:
         await type_in(p, "description", " and")

@@ -66,10 +66,10 @@ async def test_the_timeline_shows_versions_and_does_what_is_chosen_in_it(tmp_pat
 
         await p.press("j", "r")
         await p.until(lambda: len(rows(p)) == 3)
-        await p.told("Version 0 is restored. Ctrl+Z brings back what was there.")
+        await p.notified("Version 0 is restored. Ctrl+Z brings back what was there.")
         assert p.on_disk("mentor").strip() == p.prompt.text.strip() != before.strip()
         await p.press("m")
-        await p.told("The first text needs no name")
+        await p.notified("The first text needs no name")
         await p.press("home", "m")
         await p.dialog(AskLine)
         await p.write("plain")
@@ -99,11 +99,11 @@ async def test_the_timeline_shows_versions_and_does_what_is_chosen_in_it(tmp_pat
         await p.say("/versions")
         await p.until(lambda: isinstance(p.app.screen, Versions) and len(rows(p)) == 6)
         await p.press("j", "u")
-        await p.told("Undone: the agent's run")
+        await p.notified("Undone: the agent's run")
         assert store.get("mentor").name == "Mentor" and store.get("mentor").system_prompt == "Be brief."
         await p.until(lambda: len(rows(p)) == 7)
         await p.press("end", "u")
-        await p.told("Version 0 is not a change that can be undone.")
+        await p.notified("Version 0 is not a change that can be undone.")
 
 
 @pytest.mark.parametrize("size", [(80, 24), (160, 50)])
@@ -127,7 +127,7 @@ async def test_the_comparison_shows_what_an_edit_did(tmp_path: Path, size: tuple
         await p.until(lambda: p.app.screen is p.main)
 
         await p.say("/compare 7")
-        await p.told("has no version '7'")
+        await p.notified("has no version '7'")
         await p.until(lambda: p.app.screen is p.main)
         await p.say("/compare 0 1")
         await p.until(lambda: isinstance(p.app.screen, ShowComparison) and "broke 1" in drawn(p.app.screen))
@@ -201,7 +201,7 @@ async def test_without_a_model_it_says_what_is_missing(tmp_path: Path) -> None:
         await p.until(lambda: "4 outputs missing: No model is connected" in drawn(shown))
         await p.press("escape")
         await p.say("/compare a b c")
-        await p.told("/compare takes at most two versions")
+        await p.notified("/compare takes at most two versions")
 
 
 async def test_the_newest_versions_stand_before_all_others_are_read(tmp_path: Path) -> None:

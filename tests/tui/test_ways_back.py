@@ -32,13 +32,13 @@ async def test_a_cleared_conversation_can_still_be_brought_back_after_the_disk_r
         p.main.action_clear_conversation()
         await p.dialog(Confirm)
         await p.press("y")
-        await p.told("A new conversation begins.")
+        await p.notified("A new conversation begins.")
         with monkeypatch.context() as full:
             full.setattr(store, "link_session", refuse)
             p.main.action_unclear_conversation()
-            await p.told("The disk is full.")
+            await p.notified("The disk is full.")
         p.main.action_clear_conversation()
-        await p.told("The conversation is empty.")
+        await p.notified("The conversation is empty.")
         p.main.action_unclear_conversation()
         await p.until(lambda: chat.turns and chat.turns[0].content == "hello")  # type: ignore[union-attr]
 
@@ -64,12 +64,12 @@ async def test_no_conversation_is_out_of_reach_in_this_program_or_the_next(tmp_p
 
     async with program(store, *[answer("Yes.")] * 3) as p:
         p.main.action_unclear_conversation()
-        await p.told("There is no other conversation about this persona.")
+        await p.notified("There is no other conversation about this persona.")
         await p.run_to_end("first")
         await clear(p)
         await p.run_to_end("second")
         await goes_to(p, "first")
-        await p.told("This is conversation 1 of 2; /unclear leads to the others.")
+        await p.notified("This is conversation 1 of 2; /unclear leads to the others.")
         await goes_to(p, "second")
         await p.run_to_end("more")
         await clear(p)
@@ -102,10 +102,10 @@ async def test_a_conversation_that_the_disk_has_not_got_is_not_left_for_another(
             full.setattr(Journal, "append", refuse)
             await p.run_to_end("refused")
             p.main.action_unclear_conversation()
-            await p.told("not all of it could be saved yet: The disk is full.")
+            await p.notified("not all of it could be saved yet: The disk is full.")
             assert talk.chat.session_id == current == store.session_of("one")
         p.main.action_unclear_conversation()
-        await p.told("This is conversation 1 of 2")
+        await p.notified("This is conversation 1 of 2")
         assert talk.chat.session_id == older == store.session_of("one")
 
 
@@ -114,4 +114,4 @@ async def test_there_is_nothing_to_undo_where_no_persona_is_open(tmp_path: Path,
     async with program(make_store(tmp_path, {})) as p:
         await p.until(p.main.conversation.settled.is_set)
         await p.press(key)
-        await p.told("Open a persona first.")
+        await p.notified("Open a persona first.")

@@ -61,12 +61,11 @@ def run_in_terminal(app: PersonaApp) -> int:
         PersonaError: it could not begin, or failed.
     """
     from tui.cli.logging_setup import set_up
-    from tui.terminal.textual_compat import input_parser as driver_guard
-    from tui.terminal.textual_compat import nonblocking_writer as terminal_writer
+    from tui.terminal.textual_compat import input_parser, nonblocking_writer
 
     set_up()
-    driver_guard.install()
-    terminal_writer.install()
+    input_parser.install()
+    nonblocking_writer.install()
     guard = Guard(app.shutdown.by_signal, last_words=lambda: app.shutdown.closing_message)
     app.shutdown.guard = guard
     _collect_rarely()

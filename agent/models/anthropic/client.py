@@ -22,9 +22,7 @@ from agent.core.model import (
     Waiting,
     is_count,
 )
-from agent.models.anthropic import batches, endpoint_profiles
-from agent.models.anthropic import error_body as bodies
-from agent.models.anthropic import error_mapping as errors
+from agent.models.anthropic import batches, endpoint_profiles, error_body, error_mapping
 from agent.models.anthropic.endpoint import (
     OFFICIAL,
     check_base_url,
@@ -153,7 +151,7 @@ class AnthropicModel:
                         yield event
                 return
             except _Refused as refused:
-                text = errors.read_complaint(refused.body).text
+                text = error_mapping.read_complaint(refused.body).text
                 room = endpoint_profiles.find_room(refused.status, text, body)
                 if room is not None and lowerings < endpoint_profiles.MOST_LOWERINGS:
                     lowerings += 1
@@ -186,11 +184,11 @@ class AnthropicModel:
                 case ModelFailure():
                     return error.error
                 case _:
-                    return errors.explain_exception(error, where)
+                    return error_mapping.explain_exception(error, where)
 
         return transfer(
             read,
-            Accumulator(lambda error: errors.explain_event(error, where)),
+            Accumulator(lambda error: error_mapping.explain_event(error, where)),
             clock=self._clock,
             stalls=StallClocks(self._clock.now(), self._stall_limits, self._endpoint),
             explain=explain,
@@ -203,9 +201,11 @@ class AnthropicModel:
         async with self._send("POST", _STREAM_PATH, request, profile, body) as response:
             content_type = response.headers.get("content-type", "")
             if "event-stream" not in content_type.lower():
-                start = await bodies.read_beginning(response, errors.PAGE_LIMIT, bodies.REFUSAL_SECONDS)
-                raise ModelFailure(errors.explain_page(content_type, start, self._where(request)))
-            async for chunk in bodies.decompressed(response):
+                start = await error_body.read_beginning(
+                    response, error_mapping.PAGE_LIMIT, error_body.REFUSAL_SECONDS
+                )
+                raise ModelFailure(error_mapping.explain_page(content_type, start, self._where(request)))
+            async for chunk in error_body.decompressed(response):
                 await put(chunk)
 
     @asynccontextmanager
@@ -232,8 +232,8 @@ class AnthropicModel:
             content = json.dumps(body, ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode()
         async with client.stream(method, self._endpoint + path, headers=headers, content=content) as response:
             if not response.is_success:
-                refusal = await bodies.read_refusal(response)
-                raise _Refused(response.status_code, refusal, errors.as_headers(response.headers))
+                refusal = await error_body.read_refusal(response)
+                raise _Refused(response.status_code, refusal, error_mapping.as_headers(response.headers))
             yield response
 
     def _headers(self, request: Request, profile: EndpointProfile) -> dict[str, str]:
@@ -243,9 +243,7 @@ class AnthropicModel:
         key, problem = check_key(given if request.api_key is None else request.api_key, self._key_name)
         problem = problem or check_base_url(self._base_url)
         if problem is None and not key and is_official(self._base_url):
-            message = (
-                f"There is no API key: {errors.ways_to_a_key(self._key_name)}; --model offline needs none."
-            )
+            message = f"There is no API key: {error_mapping.ways_to_a_key(self._key_name)}; --model offline needs none."
             problem = ModelError("authentication", message)
         if problem is not None:
             raise ModelFailure(problem)
@@ -280,7 +278,7 @@ class AnthropicModel:
     # -- questions other than a stream --------------------------------------------------------------------
 
     async def _explain(self, refused: _Refused, request: Request, where: Where) -> ModelError:
-        error = errors.explain_status(refused.status, refused.body, where, refused.headers)
+        error = error_mapping.explain_status(refused.status, refused.body, where, refused.headers)
         if error.kind != "not_found":
             return error
         try:
@@ -403,7 +401,7 @@ class AnthropicModel:
         where = self._where()
 
         def parse(content: bytes) -> dict[str, batches.BatchResult]:
-            return batches.read_results(content, lambda error: errors.explain_event(error, where))
+            return batches.read_results(content, lambda error: error_mapping.explain_event(error, where))
 
         return await self._ask_of_batch("GET", f"/{batch_id}/results", parse)
 
@@ -428,7 +426,7 @@ class AnthropicModel:
         body: Mapping[str, Any] | None = None,
         *,
         parse: Callable[[bytes], _T],
-        limit: int = bodies.ANSWER_LIMIT,
+        limit: int = error_body.ANSWER_LIMIT,
         seconds: float | None = None,
     ) -> _T:
         """Return what `parse` makes of an answer; raises `ModelFailure`, with no exception behind it."""
@@ -436,18 +434,18 @@ class AnthropicModel:
         try:
             async with asyncio.timeout(_ASK_TIMEOUT if seconds is None else seconds):
                 async with self._send(method, path, request, self._profile(), body) as response:
-                    content = await bodies.read_beginning(response, limit)
+                    content = await error_body.read_beginning(response, limit)
         except ModelFailure as failure:
             problem = failure.error
         except _Refused as refused:
-            problem = errors.explain_status(refused.status, refused.body, where, refused.headers)
+            problem = error_mapping.explain_status(refused.status, refused.body, where, refused.headers)
         except Exception as error:  # noqa: BLE001 - one boundary for whatever the client throws
-            problem = errors.explain_exception(error, where)
+            problem = error_mapping.explain_exception(error, where)
         else:
             try:
                 return parse(content)
             except (ValueError, RecursionError):
                 content_type = response.headers.get("content-type", "")
-                problem = errors.explain_page(content_type, content[: errors.PAGE_LIMIT], where)
+                problem = error_mapping.explain_page(content_type, content[: error_mapping.PAGE_LIMIT], where)
         # Raised here, outside the handlers: what the client threw holds the key and must not be chained.
         raise ModelFailure(problem)

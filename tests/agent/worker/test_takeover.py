@@ -44,7 +44,7 @@ class Trial:
         worker = FORKS.Process(target=trial_worker.main, args=[options])
         worker.start()
         self.workers.append(worker)
-        self.until(lambda: self.told("ready", worker))
+        self.until(lambda: self.notified("ready", worker))
         return worker
 
     def told(self, word: str, worker: ForkServerProcess | None = None) -> list[str]:
@@ -89,13 +89,13 @@ RUNS = [f"run-{number}" for number in range(4)]
 @on_both
 def test_the_runs_of_a_killed_worker_are_taken_over_and_each_is_stored_once(trial: Trial) -> None:
     first = trial.begin()
-    trial.until(lambda: len(trial.told("begin", first)) == 2)
+    trial.until(lambda: len(trial.notified("begin", first)) == 2)
     second = trial.begin("--jobs", "4")  # it enqueues the same runs again
     first.kill()
-    trial.until(lambda: sorted(trial.told("begin", second)) == RUNS)
+    trial.until(lambda: sorted(trial.notified("begin", second)) == RUNS)
     trial.go()
-    trial.until(lambda: len(trial.told("stored")) == 4)
-    assert sorted(trial.told("stored", second)) == RUNS
+    trial.until(lambda: len(trial.notified("stored")) == 4)
+    assert sorted(trial.notified("stored", second)) == RUNS
 
 
 @on_both
@@ -103,24 +103,24 @@ def test_a_stopped_worker_of_another_machine_is_given_up_and_stores_nothing_when
     trial: Trial,
 ) -> None:
     first = trial.begin("--machine", "one", "--beat", "0.5")
-    trial.until(lambda: len(trial.told("begin", first)) == 2)
+    trial.until(lambda: len(trial.notified("begin", first)) == 2)
     os.kill(first.pid or 0, signal.SIGSTOP)
     second = trial.begin("--machine", "two", "--beat", "0.5", "--jobs", "4")
-    trial.until(lambda: sorted(trial.told("begin", second)) == RUNS)
+    trial.until(lambda: sorted(trial.notified("begin", second)) == RUNS)
     trial.go()
     os.kill(first.pid or 0, signal.SIGCONT)
-    trial.until(lambda: trial.told("given-up", first) and len(trial.told("stored")) == 4)
-    assert sorted(trial.told("stored", second)) == RUNS
-    assert trial.told("stored", first) == []
+    trial.until(lambda: trial.notified("given-up", first) and len(trial.notified("stored")) == 4)
+    assert sorted(trial.notified("stored", second)) == RUNS
+    assert trial.notified("stored", first) == []
 
 
 def test_a_stopped_worker_of_this_machine_is_ended_for_the_locks_it_holds(trial: Trial) -> None:
     first = trial.begin("--beat", "0.5")
-    trial.until(lambda: len(trial.told("begin", first)) == 2)
+    trial.until(lambda: len(trial.notified("begin", first)) == 2)
     os.kill(first.pid or 0, signal.SIGSTOP)
     trial.begin("--beat", "0.5")
     first.join(IN_TIME)
     assert first.exitcode == -signal.SIGKILL
     trial.go()
-    trial.until(lambda: sorted(trial.told("stored")) == RUNS)
-    assert trial.told("stored", first) == []
+    trial.until(lambda: sorted(trial.notified("stored")) == RUNS)
+    assert trial.notified("stored", first) == []

@@ -16,7 +16,7 @@ from personas.errors import PersonaError
 from tui.commands.registry import bindings, sentence
 from tui.screens.dialogs.base import Dialog
 from tui.screens.dialogs.picker import Picker
-from tui.settings import help_text as manual
+from tui.settings import help_text
 from tui.settings.loader import BrokenSettings
 from tui.settings.schema import all_rules
 from tui.terminal.secrets import redact
@@ -107,7 +107,7 @@ class ProgramSettings(Dialog[None]):
 
     def _draw(self) -> None:
         settings = self._preferences.settings
-        names = manual.names()
+        names = help_text.names()
         width = max(map(len, names))
         about_file = f"{self._preferences.path}:"
         self._rows.set_rows(
@@ -124,7 +124,7 @@ class ProgramSettings(Dialog[None]):
             + [
                 Row(
                     name,
-                    redact(manual.shown(getattr(settings, name))),
+                    redact(help_text.shown(getattr(settings, name))),
                     head=name,
                     head_cells=width,
                     tail="" if (source := self._preferences.source(name)) == "default" else source,
@@ -141,12 +141,12 @@ class ProgramSettings(Dialog[None]):
                 "\n".join(filter(None, (wrong, self._opens(ODD))))
             )
             return
-        said = [manual.explanations().get(name, "").replace("`", "")]
-        if manual.kind(name) == "table":
+        said = [help_text.explanations().get(name, "").replace("`", "")]
+        if help_text.kind(name) == "table":
             said.append(self._opens(TABLE))
         if over := self._preferences.overruled(name):
             said.append(f"At the next start {over} overrides the file." if over[0] in "-$" else "")
-        if name in manual.AT_NEXT_MESSAGE:
+        if name in help_text.AT_NEXT_MESSAGE:
             said.append("A change applies from your next message on.")
         self.query_one("#setting-help", LiteralStatic).update("\n".join(filter(None, said)))
 
@@ -174,16 +174,16 @@ class ProgramSettings(Dialog[None]):
             return
         name, value = self._chosen, self._value
         choices = self._choices(name)
-        if manual.kind(name) == "switch":
+        if help_text.kind(name) == "switch":
             self._store(name, not value)
         elif choices:
             rows = [Row(choice, choice, current=choice == value) for choice in choices]
             self.app.push_screen(Picker(name, rows, filter=len(rows) > 12), self._picked)
-        elif manual.kind(name) == "table":
+        elif help_text.kind(name) == "table":
             self.action_open_file()
         else:
             field, self._asked = self._field, name
-            field.raw = "" if value == "" else manual.shown(value)
+            field.raw = "" if value == "" else help_text.shown(value)
             field.display = True
             field.focus()
             field.cursor_position = len(field.value)
@@ -205,7 +205,7 @@ class ProgramSettings(Dialog[None]):
     def _typed(self, event: Input.Submitted) -> None:
         event.stop()
         try:
-            value = manual.written(self._asked, self._field.raw)
+            value = help_text.written(self._asked, self._field.raw)
         except PersonaError as error:
             self._trouble(str(error))
             return
@@ -225,7 +225,7 @@ class ProgramSettings(Dialog[None]):
         self.say_hint(*HINT)
 
     def action_default(self) -> None:
-        if not (self._field.display or self._wrong) and manual.kind(self._chosen) != "table":
+        if not (self._field.display or self._wrong) and help_text.kind(self._chosen) != "table":
             name = self._chosen
             self._program.main.start(self._changed(lambda: self._preferences.unset(name)))
 

@@ -145,7 +145,7 @@ class ConversationView(ReadableScrollView, can_focus=False):
         """Show an event of a run."""
         # Imported here: the first paint does not need it.
         from agent.core import events
-        from agent.models.anthropic import error_mapping as errors
+        from agent.models.anthropic import error_mapping
 
         match event:
             case events.TurnStart(turn=turn):
@@ -171,7 +171,7 @@ class ConversationView(ReadableScrollView, can_focus=False):
             case events.AgentEnd(outcome=outcome, error=failure, turns=turns):
                 self._end_streams()
                 if outcome == "failed" and not (turns and _is_failure(turns[-1])):
-                    self.add_notice(errors.with_next_step(failure), error=True)
+                    self.add_notice(error_mapping.with_next_step(failure), error=True)
                 elif outcome == "cancelled" and (self._retrying or not turns or turns[-1].type == "user"):
                     self.add_notice(STOPPED)
                 self._retrying = False

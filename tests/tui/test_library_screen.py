@@ -95,7 +95,7 @@ async def test_lists_show_type_tags_and_users_and_are_filtered_by_keyboard_on_80
         await p.press("end")  # a file whose name is none is left alone
         for key in ("enter", "r", "c", "x", "b", "v"):
             await p.press(key)
-            await p.told("'My Tone' cannot be a name")
+            await p.notified("'My Tone' cannot be a name")
             p.app.clear_notifications()
         assert p.app.screen is place and path.read_text(encoding="utf-8") == 'content = "Mine."\n'
         await p.press("shift+tab", "j")
@@ -192,19 +192,19 @@ async def test_documents_are_made_copied_renamed_deleted_and_brought_back_by_key
         await p.dialog(AskLine)
         await p.write("kind-brief")
         await p.press("enter")
-        await p.told("Renamed to kind-brief, also for its 2 users. Ctrl+Z undoes it.")
+        await p.notified("Renamed to kind-brief, also for its 2 users. Ctrl+Z undoes it.")
         assert 'name = "kind-brief"' in store.text("amy") and 'name = "kind-brief"' in store.text("ben")
 
         await p.until(lambda: place.rows.key == "kind-brief")
         await p.press("x")
-        await p.told("Not deleted: kind-brief is used by amy, ben.")
+        await p.notified("Not deleted: kind-brief is used by amy, ben.")
         await p.press("ctrl+z")  # of the document under the cursor, though another is open
         await p.until(lambda: place.rows.key == "warm-brief" and place.focused is place.rows)
         assert 'name = "warm-brief"' in store.text("amy") and store.text("part/icyest")
         await p.until(lambda: "New name" not in drawn(place) and "Ctrl+Z undo" in drawn(place))
         place.rows.select("icyest")
         await p.press("x")
-        await p.told("icyest is deleted. It is kept as a version; u brings it back.")
+        await p.notified("icyest is deleted. It is kept as a version; u brings it back.")
         await p.until(lambda: "icyest" not in str(rows(place)))
         await p.press("u")
         await p.dialog(Picker)
@@ -235,7 +235,7 @@ async def test_a_broken_document_names_the_place_and_a_conflict_is_chosen(tmp_pa
             lambda: "line 1, column" in drawn(place) and "Ctrl+G opens the file to fix it." in drawn(place)
         )
         await p.write("x")
-        await p.told("This cannot be edited: the file is broken.")
+        await p.notified("This cannot be edited: the file is broken.")
 
         p.main.open_library("trait", "curious")
         await p.until(lambda: place.editor.text == "Ask back.")
@@ -276,7 +276,7 @@ async def test_a_change_is_tried_on_all_who_use_it_before_it_is_saved_by_mouse(t
                 lambda: place.focused is place.editor and place.editor.text.startswith("Speak warmly.")
             )
             await press_on(p, "Ctrl+T tries it ·")
-            await p.told("Everything is saved.")
+            await p.notified("Everything is saved.")
             await press_on(p, "warmly.")
             await p.press("delete")
             for _ in range(5):

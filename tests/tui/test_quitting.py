@@ -15,7 +15,7 @@ from personas.errors import StorageError
 from personas.store import Store
 from tests.support.drafts import recall, unsaved
 from tests.support.program import Gate, GatedModel, Program, make_store, program
-from tui.app import shutdown as ending
+from tui.app import shutdown
 from tui.document import debounce
 from tui.drafts.store import DraftStore
 from tui.screens.dialogs.confirm import Confirm
@@ -41,7 +41,7 @@ def elsewhere(tmp_path: Path) -> str:
 async def test_a_signal_ends_a_program_that_is_leaving_and_waits_for_a_disk_that_hangs(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(ending, "SAVE_WITHIN", 0.05)
+    monkeypatch.setattr(shutdown, "SAVE_WITHIN", 0.05)
     stuck, back = threading.Event(), threading.Event()
     save = DraftStore.save
 
@@ -171,7 +171,7 @@ async def test_a_fault_in_the_last_saving_keeps_nobody_from_leaving_and_nothing_
         await p.write("my ")
         p.main.chat_bar.set_draft("a draft")
         p.main.action_leave()
-        await p.told("RuntimeError")
+        await p.notified("RuntimeError")
         await p.dialog(Confirm)
         await p.press("y")
         await p.until(lambda: p.app._exit)
@@ -193,7 +193,7 @@ async def test_what_is_begun_in_a_dialog_is_not_lost_where_the_disk_refuses(
             await p.write(word)
             await p.press("escape")
             await p.until(lambda: p.app.screen is p.main)
-            await p.told("Could not save your draft to disk")
+            await p.notified("Could not save your draft to disk")
         await p.app.shutdown.leave(0)
     assert "begun and more" in elsewhere(tmp_path)
 

@@ -15,7 +15,7 @@ from personas.errors import StorageError
 from personas.store import Store
 from tests.support.drafts import recall
 from tests.support.program import Gate, GatedModel, Program, make_store, program
-from tui.app import emergency_save as last_resort
+from tui.app import emergency_save
 from tui.chat.conversation_state import Conversation
 from tui.chat.conversations import ConversationManager
 from tui.drafts.outbox import Outbox
@@ -101,7 +101,7 @@ async def test_a_conversation_that_cannot_be_opened_gives_back_what_was_sent_and
 
     monkeypatch.setattr(ConversationManager, "_load", fail)
     async with program(store, answer("Yes."), ready=False) as p:
-        await p.told("unexpectedly (RuntimeError)")
+        await p.notified("unexpectedly (RuntimeError)")
         await p.say("my words")
         await p.until(lambda: p.main.chat_bar.draft == "my words")
         await p.until(
@@ -216,7 +216,7 @@ async def test_an_answer_that_is_not_taken_comes_back_to_its_own_persona(
         await p.open("two")
         await p.write("for two")
         hold.set()
-        await p.told("The disk is full.")
+        await p.notified("The disk is full.")
         await p.main.remember()
         assert recall(store.home).drafts == {"one": "the first", "two": "for two"}
         await p.open("one")
@@ -260,7 +260,7 @@ def test_what_was_sent_before_a_persona_was_known_is_the_first_ones() -> None:
 async def test_a_home_that_fails_unexpectedly_ends_the_program_and_keeps_what_was_sent_meanwhile(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(last_resort, "_folders", lambda: iter([tmp_path]))
+    monkeypatch.setattr(emergency_save, "_folders", lambda: iter([tmp_path]))
     fails = threading.Event()
 
     def open_store() -> Store:

@@ -19,7 +19,7 @@ import pytest
 
 from tui.app import signals
 from tui.app.signals import Guard
-from tui.terminal.textual_compat import nonblocking_writer as terminal_writer
+from tui.terminal.textual_compat import nonblocking_writer
 from tui.terminal.textual_compat.nonblocking_writer import BEHIND, RESET, TerminalWriter, reset
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="there is no pseudo-terminal")
@@ -27,8 +27,8 @@ pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="there is no pse
 
 @pytest.fixture(autouse=True)
 def patient(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(terminal_writer, "PATIENCE", 30.0)
-    monkeypatch.setattr(terminal_writer, "LEAVE_WITHIN", 30.0)
+    monkeypatch.setattr(nonblocking_writer, "PATIENCE", 30.0)
+    monkeypatch.setattr(nonblocking_writer, "LEAVE_WITHIN", 30.0)
 
 
 @dataclass
@@ -61,7 +61,7 @@ def test_nothing_that_is_written_waits_and_all_of_it_arrives_in_order(
     can_reopen: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     if not can_reopen:
-        monkeypatch.setattr(terminal_writer, "reopen", lambda _number: None)
+        monkeypatch.setattr(nonblocking_writer, "reopen", lambda _number: None)
     drained = threading.Event()
     with terminal() as line:
         writer = TerminalWriter(line.file)
@@ -100,7 +100,7 @@ def test_pictures_that_were_not_begun_are_left_out_whole_when_the_terminal_is_le
 def test_a_terminal_that_takes_nothing_is_left_all_the_same_and_is_as_it_should_be_when_it_reads_again(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(terminal_writer, "PATIENCE", 0.3)
+    monkeypatch.setattr(nonblocking_writer, "PATIENCE", 0.3)
     drained = threading.Event()
     with terminal() as line:
         writer = TerminalWriter(line.file)

@@ -13,8 +13,7 @@ from personas.files.home import Home
 from personas.versions.authorship import USER
 from tests.support.drafts import leave_behind, recall, unsaved
 from tests.support.program import Program, make_store, program
-from tui.document import debounce
-from tui.document import document as gone
+from tui.document import debounce, document
 from tui.drafts.draft import PROMPT
 from tui.screens.dialogs.confirm import Confirm
 from tui.screens.dialogs.picker import Picker
@@ -40,7 +39,7 @@ async def discard(p: Program) -> None:
     p.main.action_discard_unsaved()
     await p.dialog(Confirm)
     await p.press("y")
-    await p.told("Discarded. Up in the chat bar brings it back.")
+    await p.notified("Discarded. Up in the chat bar brings it back.")
 
 
 async def up(p: Program) -> str:
@@ -76,7 +75,7 @@ async def test_what_is_not_saved_is_discarded_after_a_question_and_brought_back_
         await p.press("f3")
         await p.write("so ")
         p.main.action_discard_unsaved()
-        await p.told("There is no unsaved text")
+        await p.notified("There is no unsaved text")
         assert p.on_disk("one").startswith("so their")
     async with program(store) as p:
         assert p.state == "saved" and await up(p) == mine
@@ -85,7 +84,7 @@ async def test_what_is_not_saved_is_discarded_after_a_question_and_brought_back_
 async def test_text_of_a_persona_whose_file_is_gone_is_brought_back_where_the_person_is_then(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(gone, "GONE_AFTER", 0.05)
+    monkeypatch.setattr(document, "GONE_AFTER", 0.05)
     store = make_store(tmp_path)
     async with program(store) as p:
         content = p.file("one").read_text()
@@ -111,7 +110,7 @@ async def test_text_of_a_persona_whose_file_is_gone_is_brought_back_where_the_pe
 async def test_a_save_under_way_does_not_keep_again_what_is_discarded(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(gone, "GONE_AFTER", 0.05)
+    monkeypatch.setattr(document, "GONE_AFTER", 0.05)
     store, go = make_store(tmp_path), threading.Event()
     async with program(store) as p:
         editing = p.main.documents
@@ -193,7 +192,7 @@ async def test_text_of_a_persona_deleted_by_a_command_is_not_offered_and_comes_b
     async with program(store) as p:
         assert p.main.documents.id == "two"
         p.main.action_write_back()
-        await p.told("No missing file has unsaved text")
+        await p.notified("No missing file has unsaved text")
     store.restore("one", version, by=USER)
     async with program(store, persona_id="one") as p:
         await p.until(lambda: p.state == "conflict")

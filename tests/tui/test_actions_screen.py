@@ -201,7 +201,7 @@ async def test_a_run_at_work_is_watched_and_what_is_said_meanwhile_is_for_the_pe
         gates[0].set()
         await p.until(lambda: "Second." in drawn(p.main))  # it comes by itself
         await p.say("/clear")
-        await p.told("You are viewing another run")
+        await p.notified("You are viewing another run")
         await p.say("/unclear")
         await p.until(lambda: "Mine." in drawn(p.main) and "Second." not in drawn(p.main))
 

@@ -14,7 +14,7 @@ import pytest
 
 from agent.core.model import Failed, Model, ModelError, Request
 from agent.models.anthropic import client as anthropic
-from agent.models.anthropic import error_body as bodies
+from agent.models.anthropic import error_body
 from agent.models.anthropic.client import AnthropicModel
 from agent.models.anthropic.endpoint_profiles import Profiles
 from agent.models.anthropic.error_body import ANSWER_LIMIT
@@ -108,7 +108,7 @@ async def test_a_refusal_without_end_is_told_by_its_beginning(make: Make) -> Non
 async def test_a_refusal_that_does_not_go_on_is_told_by_what_came(
     make: Make, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(bodies, "REFUSAL_SECONDS", 0.05)
+    monkeypatch.setattr(error_body, "REFUSAL_SECONDS", 0.05)
     server = Endless("429 X\r\ncontent-type: text/plain\r\nretry-after: 7", b"one at a time")
     async with server.running():
         error = await failure(make(server.url))
@@ -120,7 +120,7 @@ async def test_a_refusal_that_does_not_go_on_is_told_by_what_came(
 async def test_a_page_that_does_not_go_on_is_told_by_what_came(
     make: Make, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(bodies, "REFUSAL_SECONDS", 0.05)
+    monkeypatch.setattr(error_body, "REFUSAL_SECONDS", 0.05)
     server = Endless("200 OK\r\ncontent-type: text/html", b"<html>Log in")
     async with server.running():
         error = await failure(make(server.url))

@@ -24,7 +24,7 @@ async def test_a_file_with_text_that_no_home_took_is_named_until_it_is_gone(
     assert [found.subject for found in _left_over() if str(path) in found.message] == ["unsaved text"]
     store = make_store(tmp_path)
     async with program(store, model=OfflineModel(), preferences=preferences(tmp_path, None)) as p:
-        await p.told(f"Unsaved text is in {path}; copy what you need, then delete the file")
+        await p.notified(f"Unsaved text is in {path}; copy what you need, then delete the file")
         path.unlink()
         p.app.clear_notifications()
         await p.main.show_left_texts()

@@ -19,7 +19,7 @@ from personas.versions.authorship import USER, Author
 from tests.support.messages_server import MessagesServer, Refusal
 from tests.support.program import Gate, GatedModel, Program, make_store, program
 from tests.support.screen import drawn
-from tests.tui.test_cli_many import PROMPT, answers
+from tests.tui.test_cli_broadcast import PROMPT, answers
 from tui.screens.dialogs.proposal import ShowProposal
 from tui.screens.dialogs.text_prompt import AskText
 from tui.settings.schema import Settings
@@ -53,7 +53,7 @@ async def test_marked_personas_get_one_message_and_what_is_kept_of_it_is_one_und
         settings = Settings(tasks_at_once=2, panel_seconds=600.0)
         async with program(store, model=model, persona_id="p2", settings=settings) as p:
             await p.say("/each Warmer.")
-            await p.told("Mark the personas it is for in their list: Space there marks one.")
+            await p.notified("Mark the personas it is for in their list: Space there marks one.")
             assert p.main.chat_bar.draft == "/each Warmer."
             p.main.chat_bar.set_draft("")
             p.main.personas.focus_target.focus()
@@ -95,7 +95,7 @@ async def test_marked_personas_get_one_message_and_what_is_kept_of_it_is_one_und
                 else:
                     words[key] = "warm"
                     await p.press("y")
-            await p.told("4 kept, 1 refused, 1 left. F8 undoes what you kept.")
+            await p.notified("4 kept, 1 refused, 1 left. F8 undoes what you kept.")
             prompts = {key: store.get(key).system_prompt for key in words}
             assert prompts.pop("p1") == PROMPT.format("p1").replace("kind", "warm") + "Always."
             assert prompts == {key: PROMPT.format(key).replace("kind", words[key]) for key in prompts}
@@ -125,14 +125,14 @@ async def test_a_message_on_its_way_is_stopped_or_left_as_a_whole(tmp_path: Path
         p.main.personas.focus_target.focus()
         await p.press("space")
         await p.say("/each Now.")  # one at a time
-        await p.told("A message to many personas is being answered")
+        await p.notified("A message to many personas is being answered")
         assert p.main.chat_bar.draft == "/each Now."
         p.main.chat_bar.set_draft("")
         await p.press("escape")
         await p.until(lambda: "0 of 3 personas have a proposal. Failed: P0" in strip(p))
         assert p.main.conversation.broadcast is None and len(model.requests) == 1
         await p.say("/review")
-        await p.told("No pending proposals.")
+        await p.notified("No pending proposals.")
         await send()
     assert [store.session_of(key) is not None for key in IDS[:3]] == [True, False, False]
 
@@ -183,7 +183,7 @@ async def test_keys_in_the_queue_go_to_the_proposal_that_they_are_for(
         await p.press("y", "y")  # pressed twice: it keeps one
         await proposal(p, "3")
         await p.press("f8")  # of the person's, not of P0 behind it
-        await p.told("1 kept, 1 refused, 1 left. Open P1: F8 there undoes what you kept.")
+        await p.notified("1 kept, 1 refused, 1 left. Open P1: F8 there undoes what you kept.")
         assert [store.get(key).system_prompt for key in IDS[:3]] == [
             PROMPT.format("p0"),
             PROMPT.format("p1").replace("kind", "warm") + "Shy, x.",
