@@ -203,7 +203,7 @@ async def test_a_question_waits_and_its_answer_is_the_result_of_the_call(store: 
     task = await bench.until("waiting_user")
     assert task.pending_question == "Which one?"
     assert task.pending is not None and task.pending.options == ("the first", "the second")
-    with pytest.raises(InvalidValue, match="not open"):
+    with pytest.raises(InvalidValue, match="no longer open"):
         await bench.runner.respond(bench.chat, "x", question_id="question_of_yesterday")
     with pytest.raises(InvalidValue, match="empty"):
         await bench.runner.respond(bench.chat, "  ")

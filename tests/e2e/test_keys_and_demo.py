@@ -140,7 +140,7 @@ def test_what_a_key_does_is_wrapped_below_itself_in_a_small_terminal(tmp_path: P
         terminal.until(lambda: b"\x1b[?2004h" in terminal.received)
         terminal.send("\x1b[A")
         below = re.compile(
-            r"^\\x1b\[A +up *\n {4}Chat bar: Messages you sent before; \(Shift\+\)Up takes *\n {6}back", re.M
+            r"^\\x1b\[A +up *\n {4}Chat bar: Messages you sent before; \(Shift\+\)Up edits *\n {6}what", re.M
         )
         terminal.until(lambda: below.search(terminal.text))
         terminal.send("q")

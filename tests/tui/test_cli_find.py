@@ -106,7 +106,7 @@ def test_what_is_replaced_is_shown_first_and_one_undo_takes_all_of_it_back(fille
     assert [file.read_text() for file in files] == before
 
     told = run(filled, "replace", "refund", "credit", "--all")
-    assert told.startswith(shown) and "Replaced in 3 documents; persona undo billing takes all" in told
+    assert told.startswith(shown) and "Replaced in 3 documents; persona undo billing undoes it" in told
     assert files[0].read_text() == before[0].replace("A refund", "A credit").replace("my refund", "my credit").replace(
         '"caf\\u00e9: first\\nrefunded?"', '"""\ncaf\\u00e9: first\ncredited?"""'
     )  # fmt: skip

@@ -239,12 +239,10 @@ def test_an_export_goes_to_stdout_or_to_a_file_that_is_not_there(place: Workplac
     target = work / "new" / "red.md"
     _, err = run(place, "export", "red", "--to", "claude", "--out", str(target))
     assert target.read_text() == out and err == f"Wrote {target}\n"
-    assert (
-        "is there already" in run(place, "export", "red", "--to", "claude", "--out", str(target), code=1)[1]
-    )
+    assert "already exists" in run(place, "export", "red", "--to", "claude", "--out", str(target), code=1)[1]
     (work / "link.md").symlink_to(work / "nothing.md")
     assert (
-        "is there already"
+        "already exists"
         in run(place, "export", "red", "--to", "claude", "--out", str(work / "link.md"), code=1)[1]
     )
     (work / "file").write_text("")

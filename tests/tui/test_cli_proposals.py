@@ -34,7 +34,7 @@ def told(place: Workplace, *arguments: str, code: int = 0) -> str:
 
 def test_a_review_is_looked_at_kept_and_refused_from_the_command_line(place: Workplace) -> None:
     said = told(place, "chat", "kept", "Replace 'Always.' by 'Sometimes.'", "--review")
-    assert "nothing is written: proposal-1 waits" in said
+    assert "nothing is written: proposal-1 needs review" in said
     assert "persona diff kept proposal-1" in said and "persona restore kept proposal-1 --refuse" in said
     done = json.loads(
         told(place, "chat", "kept", "Rename it to Sunny", "--review", "--json").splitlines()[-1]

@@ -229,7 +229,7 @@ async def test_a_first_link_and_the_compiled_prompt_by_mouse_alone(
         await has_row(p, "tone formal: The forma")
         await click(p, "x unlink")
         await p.until(lambda: not store.get("one").parts)
-        await click(p, "Ctrl+Z undo")
+        await click(p, "Ctrl+Z undo ")
         await has_row(p, "tone formal: The forma")
         await click(p, "t try")
         await p.until(lambda: "Be formal." in drawn(p.app.screen))

@@ -24,7 +24,7 @@ async def test_a_look_is_left_out_while_the_one_before_waits_for_a_disk_that_han
             return False
 
         monkeypatch.setattr(p.main.documents, "look", lambda: hang())
-        monkeypatch.setattr(p.main.conversation.drafts, "remember", lambda: hang())
+        monkeypatch.setattr(p.main, "remember", lambda: hang())
         monkeypatch.setattr(p.main.conversation.history, "catch_up", lambda: hang())
         for _ in range(4):
             p.main._look()

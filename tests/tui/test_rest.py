@@ -132,4 +132,5 @@ async def test_what_changed_is_painted_when_the_program_rests(tmp_path: Path) ->
         p.prompt.render_line = lambda y: drawn.append(y) or before(y)  # type: ignore[method-assign,func-returns-value]
         p.main.action_go("prompt")
         await p.press("x")
+        await p.until(lambda: p.prompt.text.startswith("x"))
         assert drawn and not p.main._compositor._dirty_regions
