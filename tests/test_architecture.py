@@ -100,3 +100,17 @@ def test_no_class_of_the_screen_has_more_than_one_mixin() -> None:
         if isinstance(node, ast.ClassDef) and len(node.bases) > 2
     ]
     assert several == []
+
+
+def test_every_type_that_a_style_is_for_is_a_class() -> None:
+    classes = {node.name for _, node in statements() if isinstance(node, ast.ClassDef)}
+    for source in (*(TEXTUAL / "widgets").glob("*.py"), *TEXTUAL.glob("*.py")):
+        classes |= set(re.findall(r"^class (\w+)", source.read_text("utf-8"), re.M))
+    styles = [source.read_text("utf-8") for source in (ROOT / "tui").rglob("*.tcss")]
+    for source in sources("tui"):
+        styles += re.findall(r'CSS\b[^=\n]*= f?"""(.*?)"""', source.read_text("utf-8"), re.S)
+    selectors = re.findall(
+        r"([^{};]*)\{", "\n".join(re.sub(r"/\*.*?\*/", "", one, flags=re.S) for one in styles)
+    )
+    types = {name for one in selectors for name in re.findall(r"(?<![\w.#:$-])[A-Z]\w+", one)}
+    assert {"DocumentEditor", "TooSmallOverlay"} <= types <= classes, types - classes
