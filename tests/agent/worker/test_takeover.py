@@ -47,7 +47,7 @@ class Trial:
         self.until(lambda: self.notified("ready", worker))
         return worker
 
-    def told(self, word: str, worker: ForkServerProcess | None = None) -> list[str]:
+    def notified(self, word: str, worker: ForkServerProcess | None = None) -> list[str]:
         """The runs of which a worker, or any, told this."""
         path = self.folder / "told"
         lines = [line.split() for line in path.read_text().splitlines()] if path.exists() else []
