@@ -174,6 +174,7 @@ class QuestionBox(Vertical, can_focus=False):
         self._appeared: float | None = None
         self._how: list[str] = []
         self._way_back = ""
+        self._most_rows = 0
 
     @property
     def ready(self) -> bool:
@@ -246,12 +247,18 @@ class QuestionBox(Vertical, can_focus=False):
 
     def fit(self, rows: int) -> None:
         """Take at most so many rows: the question keeps some, the answers get the others."""
+        self._most_rows = rows
         wanted = self.choices.rows_at(self.size.width - 2)
         shown = max(1, min(wanted, rows - SHORTEST_TEXT - 2))
         self.choices.styles.max_height = shown
         self.body.styles.max_height = max(1, rows - (shown if wanted else 0) - 2)
         self._show_how()
         self.call_after_refresh(self._show_how)
+
+    def on_resize(self) -> None:
+        """It has its width now, on which the rows of the answers depend."""
+        if self.question is not None and self._most_rows:
+            self.fit(self._most_rows)
 
     def scroll_text(self, pages: int) -> bool:
         """Scroll a question that is longer than its room; return whether there is something to scroll."""
