@@ -228,7 +228,9 @@ class Seat:
         kept.queued = {text for text in kept.queued if self._was_heard(text)}
         with Terminal(["--home", str(self._place.home)], self._place.home.parent, self._env) as terminal:
             # What is asked may cover the pane that says that the prompt is saved.
-            terminal.until(lambda: "saved" in terminal.text or "Reply" in terminal.text, seconds=60)
+            terminal.until(
+                lambda: any(word in terminal.text for word in ("saved", "Reply", "Continue")), seconds=60
+            )
             self._say(terminal, task, number)
             if choose.random() < 0.7:
                 self._queue(terminal, f"Later {number}.", kept)
