@@ -33,6 +33,7 @@ def begin(folder: Path, server: MessagesServer) -> Terminal:
     """Start the program, send it a message, and from the first words of the answer on read no more."""
     env = {"ANTHROPIC_BASE_URL": server.url, "ANTHROPIC_API_KEY": server.key}
     more = ("--model", "claude-sonnet-5-5")
+    (folder / "config.toml").write_text("panel_seconds = 600.0\n")  # it stays while one looks twice
     terminal = start(folder, *more, env=env, size=(140, 40), command=SOON_BEHIND)
     terminal.until("saved")
     terminal.send("go on\r")
