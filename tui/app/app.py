@@ -25,7 +25,7 @@ from tui.settings.schema import Settings
 from tui.settings.validation import CONNECTING
 from tui.terminal.palette import readable
 from tui.terminal.sanitise import shortened
-from tui.terminal.textual_compat import graphemes, handlers
+from tui.terminal.textual_compat import graphemes
 from tui.terminal.textual_compat.diff_rendering import draw_from_front, paint_promptly
 from tui.terminal.textual_compat.key_order import KeyQueue
 from tui.terminal.textual_compat.terminal_app import TerminalApp
@@ -98,7 +98,6 @@ class PersonaApp(TerminalApp, inherit_bindings=False):
         self.shutdown = Shutdown(self)
         self.keys = KeyQueue(self, lambda: self.main.is_reading)
         graphemes.install()
-        handlers.install()
         self.preferences = preferences
         self.model_name = ""
         self.config_path = config_path

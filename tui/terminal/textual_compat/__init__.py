@@ -9,7 +9,6 @@
 | `soft_wrap` | `WrappedDocument` of the text area | 1 MB: 1.05 -> 0.12 s |
 | `graphemes` | `Segment._split_cells` of Rich | emoji stay whole |
 | `ordered_keys` | bindings that letters overtake | order of keys |
-| `handlers` | looking handlers up for each message | 18 -> 1 µs, 30 times a letter |
 | `sigcont` | Textual's handler, made for Ctrl+Z alone | one reading thread after `kill -STOP`, not two |
 | `screen_hooks` | deciding in private methods of a screen what it forwards, focuses and parses first | – |
 | `edit_history` | joining and dropping steps of undo | – |
