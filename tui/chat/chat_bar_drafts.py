@@ -119,7 +119,7 @@ class ChatBarDrafts:
         return True
 
     def stash(self, persona_id: str, text: str) -> None:
-        """Have Up bring back a text in the chat bar of a persona."""
+        """Add a text to the history of a persona's chat bar, where Up finds it."""
         from agent.core.turns import utc_now
 
         if text.strip():

@@ -45,7 +45,7 @@ class PanelController:
         return self.panel_view.conversation
 
     def lies_over(self, keys: bool) -> None:
-        """The panel has its place; `keys`: it lies over the pane that has the keys. Nobody types under it."""
+        """The panel is laid out; `keys`: it covers the pane that has the keys. Nobody types under it."""
         called, self._called = self._called, False
         if not keys:
             return

@@ -31,7 +31,7 @@ class Timer(Protocol):
     """A timer of the screen."""
 
     def stop(self) -> None:
-        """Do nothing when its time comes, or comes again."""
+        """Stop the timer."""
 
 
 class ChatProgram(Protocol):
@@ -39,7 +39,7 @@ class ChatProgram(Protocol):
 
     @property
     def is_running(self) -> bool:
-        """Whether its screens are there; they are taken down when it ends."""
+        """Whether the program runs: its screens exist."""
 
     @property
     def loop(self) -> asyncio.AbstractEventLoop:
@@ -61,7 +61,7 @@ class ChatProgram(Protocol):
         """Return the agent's model; may block."""
 
     async def look_at_settings(self) -> None:
-        """Have the settings file hold as it is now."""
+        """Use the settings file as it is now."""
 
     def announce(self, what: str) -> None:
         """Tell a person who looks elsewhere what has happened, if they want that."""
@@ -71,7 +71,7 @@ class TurnsView(Protocol):
     """The turns on the screen."""
 
     when_empty: str
-    """What stands there where nothing was said."""
+    """The text that an empty conversation shows."""
 
     @property
     def is_empty(self) -> bool:
@@ -79,7 +79,7 @@ class TurnsView(Protocol):
 
     @property
     def following(self) -> bool:
-        """Whether the end is shown, also of what comes."""
+        """Whether the view follows the end."""
 
     def load(self, turns: Iterable[Turn]) -> None:
         """Show these turns and no others, from the end."""
@@ -154,7 +154,7 @@ class PanelView(Protocol):
         """Leave the panes room also while something is asked."""
 
     def cover_soon(self) -> None:
-        """Once it has its place, tell the editors what of them lies under it; nobody types there."""
+        """After the layout, tell the editors which of their rows it covers; nobody types there."""
 
     def ask(self, question: Question | None) -> None:
         """Show a question; None hides it."""
@@ -200,7 +200,7 @@ class BarView(Protocol):
         """What Up brings back."""
 
     def set_draft(self, text: str, *, older: bool = False) -> None:
-        """Replace what is written; `older`: it was begun before the question that is asked now."""
+        """Replace the draft; `older`: it was begun before the open question."""
 
     def begin_draft(self, text: str) -> None:
         """Show the draft of another conversation, with an empty undo history."""
@@ -209,13 +209,13 @@ class BarView(Protocol):
         """Put an unsent message back, before the draft; `mine`: it was meant for the question that is asked."""
 
     def stash(self) -> bool:
-        """Clear the draft into what Up brings back; return whether there was any."""
+        """Clear the draft into the history; return whether there was any."""
 
     def set_sent(self, messages: list[str]) -> None:
-        """Set what Up brings back, oldest first; the draft stays."""
+        """Set the history, oldest first; the draft stays."""
 
     def take_kept_ups(self) -> None:
-        """What Up brings back is known: do what was pressed before."""
+        """The history is loaded: handle the Up keys that were pressed before."""
 
     def set_mode(
         self,

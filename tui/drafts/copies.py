@@ -139,5 +139,5 @@ def _short(what: str) -> str:
 
 
 def _program(pid: int) -> str:
-    """Return a process as a name has it: another one that gets its number has another name."""
+    """Return the part of a file's name that identifies a process, also when its number is used again."""
     return f"{pid}-{hashlib.sha256(process_start(pid).encode()).hexdigest()[:12]}"

@@ -205,11 +205,11 @@ class ChatBar(Vertical):
         self.input.history.clear()
 
     def stash(self) -> bool:
-        """Clear the draft into what Up brings back; return whether there was any."""
+        """Clear the draft into the history; return whether there was any."""
         return self.input.stash()
 
     def take_kept_ups(self) -> None:
-        """What Up brings back is known: do what was pressed before."""
+        """The history is loaded: handle the Up keys that were pressed before."""
         self.input.take_kept_ups()
 
     def set_sent(self, messages: list[str]) -> None:
