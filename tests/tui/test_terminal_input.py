@@ -6,7 +6,7 @@ import sys
 import time
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from textual import events
 
@@ -123,6 +123,8 @@ def test_an_escape_that_begins_nothing_is_the_key_and_what_no_key_sends_is_no_te
         max_size=9,
     )
 )
+@example([f"{ESC}[3", "1", "1", "~"])  # the number of a key that nobody knows
+@example([f"{ESC}[", "65~"])
 @settings(max_examples=examples(30))
 def test_no_escape_ever_becomes_a_letter(pieces: list[str]) -> None:
     clock, sent = Clock(), "".join(pieces)

@@ -215,12 +215,16 @@ class InputParser(XTermParser):
         if (key := NEWLINES.get(sequence)) is not None:
             yield events.Key(key, None)
             return
+        known = _as_kitty(sequence)
         try:
-            keys = [*super()._sequence_to_key_events(_as_kitty(sequence), alt)]
+            keys = [*super()._sequence_to_key_events(known, alt)]
         except (ValueError, OverflowError):  # a number that stands for no character
             keys = [events.Key(Keys.Ignore, sequence)]
+        # Textual takes the number of a key that it does not know for a character; only before a `u` it is one.
+        is_numbered = known.startswith("\x1b[") and not known.endswith("u")
         for one in keys:
-            yield one if one.key.isprintable() else events.Key(Keys.Ignore, sequence)
+            is_key = one.key.isprintable() and not (is_numbered and one.is_printable)
+            yield one if is_key else events.Key(Keys.Ignore, sequence)
 
 
 def _as_kitty(sequence: str) -> str:
